@@ -104,7 +104,7 @@ class SifakaServer(MCPServer[Any]):
     What its tools, resources and prompts import takes longer than a server to start.
 
     Args:
-        settings: What the process was told.
+        settings: The settings of the process.
         access: Identifies callers; None for the person who has started the server.
         host_seconds: How long answers of a host are waited for between two rounds of a call.
     """
@@ -132,7 +132,7 @@ class SifakaServer(MCPServer[Any]):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[Cancellations(), self._answer],
+            middleware=[Cancellations(), self._answer_request],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
             extensions=[
@@ -171,12 +171,12 @@ class SifakaServer(MCPServer[Any]):
                 self.register()
                 self._registered = True
 
-    async def _answer(
+    async def _answer_request(
         self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
     ) -> HandlerResult:
         """Answer a request with its tenant's share of the processors and of the money.
 
-        No bug is told in its words.
+        The words of an unexpected error are not sent.
         """
         with request_errors(ctx.method):
             await turn()
@@ -187,7 +187,7 @@ class SifakaServer(MCPServer[Any]):
                 result = await call_next(ctx) if refused is None else refused
             if ctx.method not in _HANDSHAKE:
                 ctx.lifespan_context.warm_up()
-            _amend(ctx, cast("dict[str, Any]", result))
+            _correct_result(ctx, cast("dict[str, Any]", result))
             return result
 
     async def list_tools(self) -> list[ListedTool]:
@@ -200,7 +200,7 @@ class SifakaServer(MCPServer[Any]):
         """See `MCPServer`."""
         if name not in self._offered:
             offered = [each for each in TOOLS if each in self._offered]
-            raise _unknown("tool", name, offered, self._settings.why_not_offered(name))
+            raise _unknown_error("tool", name, offered, self._settings.why_not_offered(name))
         with self._importing:
             tool = tool_named(name)
         return await tool.call(arguments, context or Context(mcp_server=self))
@@ -225,7 +225,7 @@ class SifakaServer(MCPServer[Any]):
         """See `MCPServer`."""
         prompts = [prompt.name for prompt in await super().list_prompts()]
         if name not in prompts:
-            raise _unknown("prompt", name, prompts)
+            raise _unknown_error("prompt", name, prompts)
         with prompt_errors():
             return await super().get_prompt(name, arguments, context)
 
@@ -244,8 +244,8 @@ class SifakaServer(MCPServer[Any]):
         add_prompts(self, self._settings.tools)
 
 
-def _unknown(what: str, name: str, known: Iterable[str], reason: str = "") -> MCPError:
-    reason = reason or did_you_mean(name, known)
+def _unknown_error(what: str, name: str, names: Iterable[str], reason: str = "") -> MCPError:
+    reason = reason or did_you_mean(name, names)
     return MCPError(code=INVALID_PARAMS, message=f"Unknown {what}: {name[:80]}; {reason}")
 
 
@@ -275,7 +275,7 @@ def _as_resource(run: RunSummary) -> Resource:
     )
 
 
-def _amend(ctx: ServerRequestContext[AppState, Any], result: dict[str, Any]) -> None:
+def _correct_result(ctx: ServerRequestContext[AppState, Any], result: dict[str, Any]) -> None:
     """Correct what the SDK declares of every server.
 
     No list changes here, subscribing needs a way back to the client, and hosts of the handshake era

@@ -17,7 +17,7 @@ _RESERVED = frozenset(
 )
 """Names that Windows takes for a device, with any suffix."""
 _NONE = frozenset({errno.ENOENT, errno.EXDEV, errno.EINVAL, errno.EISDIR})
-"""The errors of what is no file of the folder: where else it lies is not told."""
+"""The errors of what is no file of the folder: where else it is, is not reported."""
 
 
 def read_constitution(home: Path, name: str) -> str:
@@ -44,7 +44,7 @@ def read_constitution(home: Path, name: str) -> str:
     except OSError as error:
         if error.errno in _NONE:
             raise ConfigurationError(
-                f"there is no constitution {name!r}", f"there is: {_known(folder)}"
+                f"there is no constitution {name!r}", f"there is: {_list_names(folder)}"
             ) from None
         raise ConfigurationError(
             f"constitution {name!r} cannot be read: {error.strerror}",
@@ -57,7 +57,7 @@ def read_constitution(home: Path, name: str) -> str:
         ) from None
 
 
-def _known(folder: Path) -> str:
+def _list_names(folder: Path) -> str:
     try:
         there = folder.resolve(strict=True)
         names = sorted(

@@ -42,12 +42,12 @@ def collect_less() -> None:
     time, so the next full collection is the last to go through them.
     """
     gc.set_threshold(*_SERVER)
-    known = 0
+    counted = 0
 
     def freeze(phase: str, info: Mapping[str, int]) -> None:
-        nonlocal known
-        if phase == "stop" and info["generation"] == _OLDEST and len(sys.modules) > known:
-            known = len(sys.modules)
+        nonlocal counted
+        if phase == "stop" and info["generation"] == _OLDEST and len(sys.modules) > counted:
+            counted = len(sys.modules)
             gc.freeze()
 
     gc.callbacks.append(freeze)

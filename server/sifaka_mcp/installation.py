@@ -29,9 +29,9 @@ def other_project() -> str | None:
     from importlib.metadata import distributions
 
     for other in distributions(name=_OTHER):
-        theirs = _files(other)
+        theirs = _files_of(other)
         if "sifaka/__init__.py" in theirs:
-            ours = {name for each in distributions(name=_OURS) for name in _files(each)}
+            ours = {name for each in distributions(name=_OURS) for name in _files_of(each)}
             return (
                 f"{other.locate_file('sifaka')} has {len(theirs)} files of {_OTHER} "
                 f"{other.version}, another project, {len(theirs & ours)} of them in place of files "
@@ -40,6 +40,6 @@ def other_project() -> str | None:
     return None
 
 
-def _files(distribution: "Distribution") -> set[str]:
+def _files_of(distribution: "Distribution") -> set[str]:
     names = (file.as_posix() for file in distribution.files or ())
     return {name for name in names if name.startswith("sifaka/")}

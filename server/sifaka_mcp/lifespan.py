@@ -36,7 +36,7 @@ class Lifespan:
     """Opens what a server works with, and closes it at the end.
 
     Args:
-        settings: What the process was told.
+        settings: The settings of the process.
         warm_up: Builds what the server offers.
         host_seconds: How long a run waits for answers of its host.
         concurrency: Runs of the queue that the process works on at the same time.
@@ -71,7 +71,7 @@ class Lifespan:
                 anyio.create_task_group() as group,
             ):
                 monitor = Monitor()
-                runs = self._runs(group, store, monitor)
+                runs = self._open_runs(group, store, monitor)
                 self.state = state = AppState(
                     settings=settings,
                     tenant=settings.tenant,
@@ -89,7 +89,7 @@ class Lifespan:
                     build=self._warm_up,
                     warmed=anyio.Event(),
                 )
-                group.start_soon(_keep_up, state)
+                group.start_soon(_do_deferred_work, state)
                 if runs.queue is not None:
                     group.start_soon(runs.queue.serve, state.work_on)
                 try:
@@ -109,16 +109,16 @@ class Lifespan:
         settings = self._settings
         return None if settings.read_only else redis_of(settings.store, tenant=settings.tenant)
 
-    def _runs(self, group: anyio.abc.TaskGroup, store: ThoughtStore, monitor: Monitor) -> Runs:
+    def _open_runs(self, group: anyio.abc.TaskGroup, store: ThoughtStore, monitor: Monitor) -> Runs:
         settings, queue, leases, accounts = self._settings, None, None, None
         if settings.tenant_budget is not None:
             # The accounts of a server that may not write end with it.
             kept_in = MemoryStorage() if settings.read_only else store
             accounts = Accounts(kept_in, settings.tenant_budget)
-        if (place := self.queue_place) is not None:
+        if (address := self.queue_place) is not None:
             from sifaka_mcp.runs.queue import RunQueue
 
-            url, prefix = place
+            url, prefix = address
             queue = RunQueue(
                 url,
                 name=f"{prefix}:work",
@@ -133,7 +133,7 @@ class Lifespan:
         return Runs(group, most=settings.max_runs, leases=leases, queue=queue, accounts=accounts)
 
 
-async def _keep_up(state: AppState) -> None:
+async def _do_deferred_work(state: AppState) -> None:
     """Have the store do what it has put off, for as long as the server runs."""
     # What a store needs for that may take seconds to import: the first client is answered before.
     with anyio.move_on_after(_UNTIL_A_CLIENT_COMES):
@@ -146,7 +146,7 @@ async def _keep_up(state: AppState) -> None:
             working = True
         # An error there, of any kind, must not take the server down.
         except Exception as error:  # noqa: BLE001 - reported just below
-            if working:  # told once, not every few seconds
+            if working:  # reported once, not every few seconds
                 report_failure(logger, "store", error)
             working = False
         await anyio.sleep(_PAUSE_BETWEEN_WORK if left else _PAUSE_WITHOUT_WORK)

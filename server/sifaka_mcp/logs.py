@@ -36,18 +36,18 @@ class LineFormatter(_Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line, and the lines of its traceback."""
-        data = _data(record)
+        data = _data_of(record)
         component = str(data.pop("component"))
-        message = _message(record).removeprefix(f"{component} ")
+        message = _message_of(record).removeprefix(f"{component} ")
         line = " ".join(
             [
                 record.levelname,
-                _escaped(masked(component)),
-                _escaped(masked(message)),
-                *(f"{key}={_value(value)}" for key, value in data.items()),
+                _escape(masked(component)),
+                _escape(masked(message)),
+                *(f"{key}={_format_value(value)}" for key, value in data.items()),
             ]
         )
-        return "\n".join([line, *(f"  {each}" for each in _traceback(record, self._verbose))])
+        return "\n".join([line, *(f"  {each}" for each in _traceback_lines(record, self._verbose))])
 
 
 class JsonFormatter(_Formatter):
@@ -59,13 +59,13 @@ class JsonFormatter(_Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": masked(_message(record)),
+            "message": masked(_message_of(record)),
         }
         entry |= {
             key: value if isinstance(value, bool | int | float) else masked(str(value))
-            for key, value in _data(record).items()
+            for key, value in _data_of(record).items()
         }
-        if lines := list(_traceback(record, self._verbose)):
+        if lines := list(_traceback_lines(record, self._verbose)):
             entry["traceback"] = lines
         return json.dumps(entry)
 
@@ -99,31 +99,31 @@ def _is_for_users(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.ERROR or record.name.startswith("sifaka")
 
 
-def _data(record: logging.LogRecord) -> dict[str, object]:
+def _data_of(record: logging.LogRecord) -> dict[str, object]:
     """The record as data: always a component, and each value that is known."""
-    found = getattr(record, "sifaka", None)
-    given = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    return {"component": record.name} | {k: v for k, v in given.items() if v is not None}
+    extra = getattr(record, "sifaka", None)
+    values = cast("dict[str, object]", extra) if isinstance(extra, dict) else {}
+    return {"component": record.name} | {k: v for k, v in values.items() if v is not None}
 
 
-def _message(record: logging.LogRecord) -> str:
+def _message_of(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
     except (TypeError, ValueError):  # a library's mistake in its own arguments
         return str(record.msg)
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = masked(str(value))
     if text.isprintable() and _BARE.fullmatch(text):
         return text
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{_escaped(quoted)}"'
+    return f'"{_escape(quoted)}"'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """The text with what moves the cursor, breaks the line or reorders it made visible."""
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
@@ -131,11 +131,11 @@ def _escaped(text: str) -> str:
     )
 
 
-def _traceback(record: logging.LogRecord, verbose: bool) -> Iterator[str]:
+def _traceback_lines(record: logging.LogRecord, verbose: bool) -> Iterator[str]:
     error = record.exc_info[1] if record.exc_info else None
     lines: Iterable[str] = getattr(record, "sifaka_stack", ())
     if error is not None and not lines:
         lines = traceback.format_exception(error) if verbose else stack_of(error)
     for chunk in lines:
         for line in chunk.splitlines():
-            yield _escaped(masked(line))
+            yield _escape(masked(line))

@@ -85,5 +85,5 @@ def add_completions(
                     ]
             case _:
                 return None
-        found = [name for name in names if name.startswith(argument.value)]
-        return Completion(values=found[:_MOST], total=len(found), has_more=len(found) > _MOST)
+        matches = [name for name in names if name.startswith(argument.value)]
+        return Completion(values=matches[:_MOST], total=len(matches), has_more=len(matches) > _MOST)

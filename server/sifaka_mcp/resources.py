@@ -39,8 +39,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
 
     async def version(thought_id: str, ctx: ResourceContext) -> Thought:
         try:
-            found = await store_of(ctx).load(thought_id.rpartition(".")[0])
-            return found.thought(thought_id)
+            stored = await store_of(ctx).load(thought_id.rpartition(".")[0])
+            return stored.thought(thought_id)
         except (KeyError, ThoughtNotFound) as error:
             raise ThoughtNotFound(thought_id) from error
 
@@ -50,10 +50,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="A run and all its versions, without their texts.",
     )
     async def run(run_id: str, ctx: ResourceContext) -> str:
-        found = await store_of(ctx).load(run_id)
-        thoughts = [ThoughtOut.of(found, t, include_text=False) for t in found.thoughts]
+        stored = await store_of(ctx).load(run_id)
+        thoughts = [ThoughtOut.of(stored, t, include_text=False) for t in stored.thoughts]
         data = {
-            "run": RunOut.of(found).model_dump(mode="json"),
+            "run": RunOut.of(stored).model_dump(mode="json"),
             "thoughts": [t.model_dump(mode="json", exclude_none=True) for t in thoughts],
         }
         return json.dumps(plain(data), ensure_ascii=False)
@@ -91,8 +91,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="Every stored verdict on a claim with its quotes, and each source once.",
     )
     async def evidence(run_id: str, ctx: ResourceContext) -> str:
-        found = await store_of(ctx).load(run_id)
-        return to_json(plain(await anyio.to_thread.run_sync(evidence_of, found))).decode()
+        stored = await store_of(ctx).load(run_id)
+        return to_json(plain(await anyio.to_thread.run_sync(evidence_of, stored))).decode()
 
     @as_json(
         "run://{run_id}/view",
@@ -100,8 +100,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="What the page of a run shows, without texts.",
     )
     async def view(run_id: str, ctx: ResourceContext) -> str:
-        found = await ctx.request_context.lifespan_context.of_request().load(run_id)
-        return to_json(await anyio.to_thread.run_sync(overview_of, found)).decode()
+        stored = await ctx.request_context.lifespan_context.of_request().load(run_id)
+        return to_json(await anyio.to_thread.run_sync(overview_of, stored)).decode()
 
     @as_json(
         "run://{run_id}/view/{place}",
@@ -109,10 +109,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="A version by its place in the run, from 0: text, changes, issues.",
     )
     async def view_of_version(run_id: str, place: str, ctx: ResourceContext) -> str:
-        found = await store_of(ctx).load(run_id)
-        if not place.isdecimal() or int(place) >= len(found.thoughts):
+        stored = await store_of(ctx).load(run_id)
+        if not place.isdecimal() or int(place) >= len(stored.thoughts):
             raise ThoughtNotFound(f"{run_id}.{place}")
-        return to_json(await anyio.to_thread.run_sync(version_of, found, int(place))).decode()
+        return to_json(await anyio.to_thread.run_sync(version_of, stored, int(place))).decode()
 
     @server.resource(
         URI,

@@ -33,13 +33,13 @@ def shown(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text as a terminal may show it: its lines as they are, what it would obey spelt out."""
-    return COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return COMMANDS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def one_line(text: str) -> str:
     """The text on one line that no terminal obeys, nor what reads a log for commands."""
     line = visible(text.replace("\r\n", "\n")).replace("\n", "\\n")
-    return line.replace("##[", "# #[")  # a command of workflows, wherever it stands in a line
+    return line.replace("##[", "# #[")  # a command of workflows, wherever it is in a line
 
 
 def short(text: str, most: int = 80) -> str:

@@ -53,7 +53,7 @@ class AppState:
     """As the tenant sees it."""
     runs: Runs
     host_seconds: float
-    """Seconds after which a run that waits for answers of a host may be gone on with without it."""
+    """Seconds after which a run that waits for answers of a host may be resumed without it."""
     asked: set[str]
     """The runs whose questions a client has been given, and has not come back with yet."""
     breakers: Breakers
@@ -77,10 +77,10 @@ class AppState:
         tenant = tenant_of_request()
         if tenant is None:
             return self
-        state = self._of(tenant)
+        state = self._for_tenant(tenant)
         return replace(state, store=ReadOnlyStore(state.store)) if may_only_read() else state
 
-    def _of(self, tenant: str) -> Self:
+    def _for_tenant(self, tenant: str) -> Self:
         store = self.store.scoped(tenant)
         return replace(self, tenant=tenant, store=store, adapters=on_store(self.adapters, store))
 
@@ -93,7 +93,7 @@ class AppState:
         return Ticket(runs=self.runs, run=run, store=self.store, key=self.key(run.run_id))
 
     async def load(self, run_id: str) -> Run:
-        """A run of the store, which is running also where its record is still to say so.
+        """A run of the store; it is `running` also where its record does not say so yet.
 
         The record of one that was interrupted says so only with what the work on it brings next.
 
@@ -167,7 +167,7 @@ class AppState:
                 plugins=self.plugins,
             ),
             host=host or absent,
-            **self._shared(),
+            **self._shared_options(),
             **settings,
         )
 
@@ -187,9 +187,9 @@ class AppState:
         if run.form < FORM:  # it can only end, and its critics may have options that are gone
             config = config.model_copy(update={"critics": ()})
         await loaded(config.model, config.judge_model, *config.fallback_models)
-        return Chain.of_config(config, host=host, **self._shared())
+        return Chain.of_config(config, host=host, **self._shared_options())
 
-    def _shared(self) -> dict[str, Any]:
+    def _shared_options(self) -> dict[str, Any]:
         return {
             "store": self.store,
             "breakers": self.breakers,
@@ -214,7 +214,7 @@ class AppState:
         Raises:
             SifakaError: The work failed, and may be tried again.
         """
-        state = self if key.tenant == self.tenant else self._of(key.tenant)
+        state = self if key.tenant == self.tenant else self._for_tenant(key.tenant)
         try:
             run = await state.store.load(key.run_id)
             if run.version < version:
@@ -244,10 +244,10 @@ class AppState:
             self.warmed.set()
             if self.runs.queue is not None:
                 self.group.start_soon(self.runs.queue.opened)
-            self.group.start_soon(anyio.to_thread.run_sync, _load, self)
+            self.group.start_soon(anyio.to_thread.run_sync, _load_all, self)
 
 
-def _load(state: AppState) -> None:
+def _load_all(state: AppState) -> None:
     try:
         state.build()
         import_module("sifaka.chain.chain")

@@ -22,9 +22,9 @@ BATCH = ErrorData(
     message="a batch of messages, which ended with version 2025-06-18: send each one by itself",
 )
 _MARK = "\ufeff"
-"""Stands before the first line of some clients, to tell the order of its bytes."""
+"""The byte order mark, which some clients send before their first line."""
 _EARLY_ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\\n]|\\.){0,200}")')
-"""The id of a message, where it stands before anything that is nested."""
+"""The id of a message, where it is before anything that is nested."""
 
 
 async def serve_stdio(server: Server[Any], *, ending: Callable[[], None]) -> None:
@@ -39,10 +39,10 @@ async def serve_stdio(server: Server[Any], *, ending: Callable[[], None]) -> Non
     """
     ready, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
-    async def answer_what_is_no_message() -> None:
+    async def refuse_invalid_lines() -> None:
         async with ready:
             async for item in incoming:
-                read = _without_mark(item) if isinstance(item, Exception) else item
+                read = _drop_mark(item) if isinstance(item, Exception) else item
                 if isinstance(read, Exception):
                     await outgoing.send(SessionMessage(refusal(read)))
                 else:
@@ -50,11 +50,11 @@ async def serve_stdio(server: Server[Any], *, ending: Callable[[], None]) -> Non
             ending()
 
     async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
-        group.start_soon(answer_what_is_no_message)
+        group.start_soon(refuse_invalid_lines)
         await server.run(messages, outgoing, server.create_initialization_options())
 
 
-def _without_mark(error: Exception) -> SessionMessage | Exception:
+def _drop_mark(error: Exception) -> SessionMessage | Exception:
     """The message behind a byte order mark, or what is wrong with a line."""
     line = _input_of(error)
     if not isinstance(line, str) or not line.startswith(_MARK):
@@ -88,5 +88,5 @@ def _id_of(line: object) -> str | int | None:
         message = {"id": json.loads(early.group(1))} if early else None
     except ValueError:
         return None
-    found = cast("dict[str, Any]", message).get("id") if isinstance(message, dict) else None
-    return found if isinstance(found, str | int) else None
+    message_id = cast("dict[str, Any]", message).get("id") if isinstance(message, dict) else None
+    return message_id if isinstance(message_id, str | int) else None

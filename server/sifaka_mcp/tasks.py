@@ -55,9 +55,9 @@ class TasksExtension(Extension):
     def methods(self) -> Sequence[MethodBinding]:
         """See `Extension`."""
         return [
-            MethodBinding("tasks/get", TaskParams, _get, VERSIONS),
-            MethodBinding("tasks/update", TaskUpdateParams, _update, VERSIONS),
-            MethodBinding("tasks/cancel", TaskParams, _cancel, VERSIONS),
+            MethodBinding("tasks/get", TaskParams, _get_task, VERSIONS),
+            MethodBinding("tasks/update", TaskUpdateParams, _update_task, VERSIONS),
+            MethodBinding("tasks/cancel", TaskParams, _cancel_task, VERSIONS),
         ]
 
     async def intercept_tool_call(
@@ -86,18 +86,18 @@ class TaskUpdateParams(TaskParams):
     input_responses: dict[str, Any]
 
 
-async def _get(ctx: _Context, params: TaskParams) -> dict[str, Any]:
+async def _get_task(ctx: _Context, params: TaskParams) -> dict[str, Any]:
     with _task_errors(ctx, params):
         return await detailed_task(ctx.lifespan_context.of_request().store, params.task_id)
 
 
-async def _update(ctx: _Context, params: TaskUpdateParams) -> EmptyResult:
+async def _update_task(ctx: _Context, params: TaskUpdateParams) -> EmptyResult:
     with _task_errors(ctx, params):
         await ctx.lifespan_context.of_request().store.load(params.task_id)
     return EmptyResult()
 
 
-async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
+async def _cancel_task(ctx: _Context, params: TaskParams) -> EmptyResult:
     state, run_id = ctx.lifespan_context.of_request(), params.task_id
     with _task_errors(ctx, params):
         # A run that waits for a revision goes on waiting: its task is over.
@@ -130,13 +130,13 @@ def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
 
 def task_of(run: Run) -> dict[str, Any]:
     """The task that a run is; it is kept for as long as the store keeps the run."""
-    told = run.summary().model_dump(mode="json")
+    summary = run.summary().model_dump(mode="json")
     return {
         "taskId": run.run_id,
         "status": status_of(run),
         "statusMessage": run.stop_reason or f"iteration {run.iterations}: {run.reached}",
-        "createdAt": told["created_at"],
-        "lastUpdatedAt": told["updated_at"],
+        "createdAt": summary["created_at"],
+        "lastUpdatedAt": summary["updated_at"],
         "ttlMs": None,
         "pollIntervalMs": POLL_INTERVAL,
     }
@@ -166,5 +166,5 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     from sifaka.chain import RunResult
     from sifaka_mcp.tools.answer import answer_with_text
 
-    told = await answer_with_text(RunResult(run=run, warnings=store.degraded))
-    return {**task, "result": told.model_dump(mode="json", by_alias=True, exclude_none=True)}
+    answer = await answer_with_text(RunResult(run=run, warnings=store.degraded))
+    return {**task, "result": answer.model_dump(mode="json", by_alias=True, exclude_none=True)}

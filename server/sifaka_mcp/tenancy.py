@@ -24,7 +24,7 @@ _SITE_BITS = 64
 def tenant_of_request() -> str | None:
     """The tenant of the request that is being answered; None when it came without a token.
 
-    A subject that cannot be a tenant's name stands under its hash, and so does one that another
+    A subject that cannot be a tenant's name is replaced by its hash, and so is one that another
     name could be mistaken for. `--tenant` takes both; no token names a hash.
     """
     token = _token_of_request()
@@ -42,7 +42,7 @@ def tenant_of_request() -> str | None:
 def caller_of(scope: "Scope") -> str:
     """The caller of a request: a tenant, or an address. No tenant is named like an address.
 
-    An address is the same in each of its forms. Requests whose proxy tells none that is valid are
+    An address is the same in each of its forms. Requests whose proxy gives none that is valid are
     those of one caller.
     """
     tenant = tenant_of_request()
@@ -51,7 +51,7 @@ def caller_of(scope: "Scope") -> str:
     host: str = scope["client"][0].strip() if scope.get("client") else ""
     if host.startswith("["):
         host = host[1:].partition("]")[0]
-    elif host.count(":") == 1:  # some proxies tell the port as well
+    elif host.count(":") == 1:  # some proxies give the port as well
         host = host.partition(":")[0]
     try:
         address = ipaddress.ip_address(host)
@@ -75,8 +75,8 @@ def bearer_of(scope: "Scope") -> object:
     from mcp.server.auth.provider import principal_components
 
     client, issuer, subject = principal_components(token)
-    told = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-    own = sha256(told.split()[-1]).digest() if issuer is None else (client, issuer, subject)
+    header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+    own = sha256(header.split()[-1]).digest() if issuer is None else (client, issuer, subject)
     return own, may_only_read()
 
 

@@ -71,22 +71,22 @@ class Account:
         async with self._lock:
             self._begin_day()
             lack = usage - self._free
-            if any(_amounts(lack)[name] > 0 for name in _limits(self.limits)):
+            if any(_amounts_by_name(lack)[name] > 0 for name in _limits_by_name(self.limits)):
                 try:
-                    await self._add(partial(self._part, lack))
+                    await self._take_amount(partial(self._choose_part, lack))
                 except StorageError as error:
                     report_failure(logger, "budget", error)
                     raise BudgetExceeded(
                         "calls", "the tenant's budget of the day cannot be looked up", "try again"
                     ) from error
-            self._free -= _priced(usage)
-            self._in_flight += _priced(usage)
+            self._free -= _fill_cost(usage)
+            self._in_flight += _fill_cost(usage)
 
     def settle(self, reserved: Usage, used: Usage) -> None:
         """Replace what was set aside for one call by what it really took."""
         if self._in_flight.model_calls > 0:  # else it was set aside on the day before
-            self._in_flight -= _priced(reserved)
-            self._free += _priced(reserved) - _priced(used)
+            self._in_flight -= _fill_cost(reserved)
+            self._free += _fill_cost(reserved) - _fill_cost(used)
 
     async def give_back(self) -> None:
         """Return to the account what this process has taken and not spent.
@@ -97,7 +97,7 @@ class Account:
         async with self._lock:
             free = self._free
             if self._day == self._today and free != Usage():
-                await self._add(lambda _: Usage() - free)
+                await self._take_amount(lambda _: Usage() - free)
 
     @property
     def _today(self) -> str:
@@ -108,16 +108,16 @@ class Account:
             self._day = self._today
             self._free = self._in_flight = Usage()
 
-    def _part(self, lack: Usage, spent: Usage) -> Usage:
+    def _choose_part(self, lack: Usage, spent: Usage) -> Usage:
         """What is taken at once: what lacks, or a part of the day's limit where there is so much.
 
         Raises:
             BudgetExceeded: The account has not so much left.
         """
-        lacks, gone = _amounts(lack), _amounts(spent)
+        lacks, used = _amounts_by_name(lack), _amounts_by_name(spent)
         part: dict[str, float] = {}
-        for name, limit in _limits(self.limits).items():
-            left = limit - gone[name]
+        for name, limit in _limits_by_name(self.limits).items():
+            left = limit - used[name]
             if lacks[name] > left:
                 raise BudgetExceeded(
                     name, f"the tenant's budget of {name} for the day is spent", "go on tomorrow"
@@ -129,7 +129,7 @@ class Account:
             cost_usd=part.get("cost", 0.0),
         )
 
-    async def _add(self, amount: Callable[[Usage], Usage]) -> None:
+    async def _take_amount(self, amount: Callable[[Usage], Usage]) -> None:
         """Record that this process takes an amount, given what is spent.
 
         Raises:
@@ -190,13 +190,13 @@ class Accounts:
                     report_failure(logger, "budget", error)
 
 
-def _limits(limits: Budget) -> dict[str, float]:
+def _limits_by_name(limits: Budget) -> dict[str, float]:
     """The limits of a day, by their names."""
-    given = {"calls": limits.max_calls, "tokens": limits.max_tokens, "cost": limits.max_cost_usd}
-    return {name: limit for name, limit in given.items() if limit is not None}
+    named = {"calls": limits.max_calls, "tokens": limits.max_tokens, "cost": limits.max_cost_usd}
+    return {name: limit for name, limit in named.items() if limit is not None}
 
 
-def _amounts(usage: Usage) -> dict[str, float]:
+def _amounts_by_name(usage: Usage) -> dict[str, float]:
     """A usage, by the names of the limits."""
     return {
         "calls": usage.model_calls,
@@ -205,5 +205,5 @@ def _amounts(usage: Usage) -> dict[str, float]:
     }
 
 
-def _priced(usage: Usage) -> Usage:
+def _fill_cost(usage: Usage) -> Usage:
     return usage if usage.cost_usd is not None else usage.model_copy(update={"cost_usd": 0.0})

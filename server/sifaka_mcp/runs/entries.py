@@ -1,12 +1,12 @@
 """The entries of the queue: JSON that is checked, where docket would load a pickle.
 
-docket pickles what a task is called with, and has no hook for another form. This is the one place
-that gives it one: `RunDocket` reads no strikes, which are pickles too, and `Entry` is what its
-worker makes of a message in Redis. The version of docket is pinned, and a test looks at each place
-where that loads a pickle.
+docket pickles what a task is called with, and has no hook for another form. This module gives it
+one: `RunDocket` reads no strikes, which are pickles too, and `QueuedTask` is what its worker makes
+of a message in Redis. The version of docket is pinned, and a test looks at each place where that
+loads a pickle.
 
 An entry is `["tenant", "run", version]`, the version of the run when it was queued, and beside it
-stands the number of the attempt. Where servers share keys, both are signed.
+is the number of the attempt. Where servers share keys, both are signed.
 """
 
 import hmac
@@ -38,8 +38,8 @@ TASK = "work_on_run"
 _Arguments = TypeAdapter(tuple[str, str, int])
 
 
-async def _nothing() -> None:
-    """In the place of what a refused entry asks for: it is acknowledged, and its run is free."""
+async def _do_nothing() -> None:
+    """The task of a refused entry: it is acknowledged, and its run is free."""
 
 
 class RunDocket(Docket):
@@ -106,11 +106,11 @@ class RunDocket(Docket):
     def refuse(self) -> None:
         """Count and report an entry that is not worked on."""
         self._count()
-        refused = StorageError(
+        error = StorageError(
             "a foreign or altered entry was refused",
             "see who may write to its keys, and whether all servers have the same state keys",
         )
-        report_failure(logger, "queue", refused)
+        report_failure(logger, "queue", error)
 
 
 class QueuedTask(Execution):
@@ -157,7 +157,7 @@ class QueuedTask(Execution):
             context = propagate.extract(message, getter=message_getter)
         except (KeyError, ValueError):
             docket.refuse()
-            function, args, attempt, context = _nothing, (), 1, None
+            function, args, attempt, context = _do_nothing, (), 1, None
         return cls(
             docket,
             function,

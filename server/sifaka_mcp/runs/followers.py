@@ -53,7 +53,7 @@ class Followers:
     async def add(
         self, store: ThoughtStore, tenant: str | None, run_id: str, listener: Listener
     ) -> Callable[[], None]:
-        """Have a listener told of every entry that is written from now on.
+        """Tell a listener of every entry that is written from now on.
 
         Args:
             store: The store as the tenant sees it.

@@ -42,7 +42,7 @@ _POLL = timedelta(seconds=0.1)
 """Between two looks for a free place. A task that comes while there is one starts at once."""
 _DUE = timedelta(seconds=0.25)
 """Between two looks for tasks that are due."""
-_AHEAD = frozenset({b"scheduled", b"queued", b"running"})
+_PENDING = frozenset({b"scheduled", b"queued", b"running"})
 """States of a task that is worked on, or will be."""
 _CLOSING_SECONDS = 3.0
 _QUESTIONS = 32
@@ -62,7 +62,7 @@ class RunQueue:
     Args:
         url: The Redis server.
         name: The prefix of its keys, the same for all processes that share the queue.
-        seconds: Seconds that a worker may be silent before it is taken for dead.
+        seconds: Seconds that a worker may be silent before it counts as dead.
         at_once: Runs this process works on at the same time.
         for_tenant: Runs of one tenant that all workers together work on at the same time.
         keys: What entries are signed with, the same for those processes.
@@ -81,9 +81,9 @@ class RunQueue:
         count_refused: Callable[[], object] = lambda: None,
     ) -> None:
         self._url = url
-        self._shown = parse_store_url(url, REDIS).shown
+        self._shown_url = parse_store_url(url, REDIS).shown
         self._name = name
-        self._lasting = timedelta(seconds=seconds)
+        self._lifetime = timedelta(seconds=seconds)
         self._at_once = at_once
         self._for_tenant = for_tenant
         self._keys, self._count_refused = keys, count_refused
@@ -96,7 +96,7 @@ class RunQueue:
         self._closing = anyio.Event()
         self._closed = anyio.Event()
         self._scope = anyio.CancelScope(shield=True)
-        self._works = True
+        self._is_working = True
         self._questions = anyio.CapacityLimiter(_QUESTIONS)
 
     @property
@@ -118,13 +118,13 @@ class RunQueue:
             # Shielded: runs that are handed back at the end need a connection until then.
             with self._scope:
                 if not self._stopping.is_set():
-                    await self._serve(work_on)
+                    await self._run_worker(work_on)
         except ImportError:
             advice = f"{install('redis')}, or each server works on the runs it has begun, alone"
-            self._report(ConfigurationError("docket is missing", advice))
+            self._report_once(ConfigurationError("docket is missing", advice))
         # Without the queue each process works on its own runs.
         except Exception as error:  # noqa: BLE001 - reported, once
-            self._report(error)
+            self._report_once(error)
         finally:
             self._docket = None
             self._opened.set()
@@ -140,36 +140,36 @@ class RunQueue:
         Returns:
             False when there is no queue now: docket is missing, or Redis is away.
         """
-        put = await self._ask(lambda docket, _: docket.put(key, version, replace=False))
+        put = await self._ask_redis(lambda docket, _: docket.put(key, version, replace=False))
         return put is not None
 
     async def renew(self, key: RunKey) -> None:
         """Take a lease again and again, for as long as this is not cancelled."""
         while True:
-            await anyio.sleep(self._lasting.total_seconds() / _RENEWALS)
-            await self._ask(
-                lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=self._lasting)
+            await anyio.sleep(self._lifetime.total_seconds() / _RENEWALS)
+            await self._ask_redis(
+                lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=self._lifetime)
             )
 
     async def claim(self, key: RunKey) -> bool:
         """See `FileLeases.claim`; while Redis is away any process may go on."""
 
         async def take(docket: "Docket", redis: Any) -> bool:
-            if await _is_ahead(docket, redis, key):
+            if await _is_pending(docket, redis, key):
                 return False
-            return bool(await redis.set(_lease_of(docket, key), b"", px=self._lasting, nx=True))
+            return bool(await redis.set(_lease_of(docket, key), b"", px=self._lifetime, nx=True))
 
-        return await self._ask(take) is not False
+        return await self._ask_redis(take) is not False
 
     async def let_go(self, key: RunKey) -> None:
         """See `FileLeases.let_go`."""
-        await self._ask(lambda docket, redis: redis.delete(_lease_of(docket, key)))
+        await self._ask_redis(lambda docket, redis: redis.delete(_lease_of(docket, key)))
 
     async def held(self, key: RunKey) -> bool | None:
         """True when a run is queued, worked on or held; None while Redis is away."""
         if not await self.opened():
             return False
-        return await self._ask(lambda docket, redis: _is_ahead(docket, redis, key))
+        return await self._ask_redis(lambda docket, redis: _is_pending(docket, redis, key))
 
     def stop(self) -> None:
         """Take no further run from now on."""
@@ -184,23 +184,23 @@ class RunQueue:
             await self._closed.wait()
         self._scope.cancel()
 
-    async def _serve(self, work_on: WorkOn) -> None:
-        await anyio.to_thread.run_sync(_load)
+    async def _run_worker(self, work_on: WorkOn) -> None:
+        await anyio.to_thread.run_sync(_import_entries)
         from docket import Worker
 
         from sifaka_mcp.runs.entries import TASK, RunDocket
 
-        # What it has to say of a server that is away, every few seconds, the store says as well.
+        # It would report a server that is away every few seconds, and the store reports it as well.
         logging.getLogger("docket").setLevel(logging.CRITICAL)
         most = urlencode({"max_connections": self._at_once + _SPARE})
         url = f"{self._url}{'&' if urlsplit(self._url).query else '?'}{most}"
         async with RunDocket(self._name, url, keys=self._keys, count=self._count_refused) as docket:
-            docket.register(self._task(docket, work_on), [TASK])
+            docket.register(self._make_task(docket, work_on), [TASK])
             async with Worker(
                 docket,
                 name=self._worker,
                 concurrency=self._at_once,
-                redelivery_timeout=self._lasting,
+                redelivery_timeout=self._lifetime,
                 reconnection_delay=timedelta(seconds=1),
                 minimum_check_interval=_POLL,
                 scheduling_resolution=_DUE,
@@ -210,10 +210,10 @@ class RunQueue:
                 self._working = asyncio.create_task(self._keep_working(worker))
                 self._docket = docket
                 self._opened.set()
-                await self._until(self._stopping)
-            await self._until(self._closing)
+                await self._wait_for(self._stopping)
+            await self._wait_for(self._closing)
 
-    def _task(self, docket: "RunDocket", work_on: WorkOn) -> Callable[..., Awaitable[None]]:
+    def _make_task(self, docket: "RunDocket", work_on: WorkOn) -> Callable[..., Awaitable[None]]:
         from docket import ConcurrencyLimit, CurrentExecution, Depends, Execution
 
         current, limit = CurrentExecution(), ConcurrencyLimit("tenant", self._for_tenant)
@@ -243,11 +243,11 @@ class RunQueue:
                 # A task of its own: what the silent worker reports, should it wake up, is refused.
                 await docket.put(key, version, deaths=execution.attempt)
             else:
-                await self._work(docket, work_on, key, version, execution.attempt - 1)
+                await self._handle_entry(docket, work_on, key, version, execution.attempt - 1)
 
         return work_on_run
 
-    async def _work(
+    async def _handle_entry(
         self, docket: "RunDocket", work_on: WorkOn, key: RunKey, version: int, deaths: int
     ) -> None:
         put = partial(docket.put, key, version, deaths=deaths)
@@ -260,23 +260,23 @@ class RunQueue:
         except SifakaError as error:
             # Another worker may have what it failed for, or it passes by itself.
             report_failure(logger, "worker", error, run_id=key.run_id)
-            await put(seconds=self._lasting.total_seconds())
+            await put(seconds=self._lifetime.total_seconds())
         except asyncio.CancelledError:
             if self._stopping.is_set():
                 await put()
             raise
 
     async def _keep_working(self, worker: "Worker") -> None:
-        """Work on tasks until the end, whatever stands in Redis."""
+        """Work on tasks until the end, whatever is in Redis."""
         while not self._closing.is_set():
             try:
                 await worker.run_forever()
                 break
             except Exception as error:  # noqa: BLE001 - reported, and one task must not end it all
-                self._report(error)
-                await asyncio.sleep(self._lasting.total_seconds() / _RENEWALS)
+                self._report_once(error)
+                await asyncio.sleep(self._lifetime.total_seconds() / _RENEWALS)
 
-    async def _until(self, event: anyio.Event) -> None:
+    async def _wait_for(self, event: anyio.Event) -> None:
         while not event.is_set():
             try:
                 await event.wait()
@@ -286,25 +286,25 @@ class RunQueue:
                 if self._scope.cancel_called:
                     raise
 
-    async def _ask(self, question: "Callable[[RunDocket, Any], Awaitable[Any]]") -> Any:
+    async def _ask_redis(self, question: "Callable[[RunDocket, Any], Awaitable[Any]]") -> Any:
         """The answer; None when there is none, which is reported once."""
         if not await self.opened() or self._docket is None:
             return None
         try:
             async with self._questions:
-                with failures(self._shown), anyio.fail_after(_PATIENCE):
+                with failures(self._shown_url), anyio.fail_after(_PATIENCE):
                     async with self._docket.redis() as redis:
                         answer = await question(self._docket, redis)
         except StorageError as error:
-            self._report(error)
+            self._report_once(error)
             return None
-        self._works = True
+        self._is_working = True
         return answer
 
-    def _report(self, error: Exception) -> None:
-        if self._works:
+    def _report_once(self, error: Exception) -> None:
+        if self._is_working:
             report_failure(logger, "queue", error)
-        self._works = False
+        self._is_working = False
 
 
 def _lease_of(docket: "Docket", key: RunKey) -> str:
@@ -312,15 +312,15 @@ def _lease_of(docket: "Docket", key: RunKey) -> str:
     return docket.key(f"held:{key.name}")
 
 
-async def _is_ahead(docket: "Docket", redis: Any, key: RunKey) -> bool:
+async def _is_pending(docket: "Docket", redis: Any, key: RunKey) -> bool:
     """True when a run is queued, worked on or held.
 
     Not by docket's own query, which would unpickle the arguments of the task.
     """
     state = await redis.hget(docket.runs_key(key.name), "state")
-    return state in _AHEAD or bool(await redis.exists(_lease_of(docket, key)))
+    return state in _PENDING or bool(await redis.exists(_lease_of(docket, key)))
 
 
-def _load() -> None:
+def _import_entries() -> None:
     with IMPORTING:
         import_module("sifaka_mcp.runs.entries")

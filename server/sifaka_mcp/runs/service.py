@@ -45,7 +45,7 @@ _GRACE_SECONDS = 2.0
 _HERE_SECONDS = 0.25
 """After which a queued run that has not begun in this process is followed in the store."""
 _LOOK_AGAIN = 1.0
-"""Seconds between two checks that a run is still worked on, or is gone on with."""
+"""Seconds between two checks that a run is still worked on, or is resumed."""
 _SILENT_SECONDS = 4.0
 """Seconds without an event after which a run is watched for a cancellation elsewhere. One that
 always moves needs no second reader: its next entry is refused."""
@@ -60,7 +60,7 @@ class RunKey(NamedTuple):
     @property
     def name(self) -> str:
         """The name of its task in the queue."""
-        # The id first: what stands before a colon could be one of the queue's own names.
+        # The id first: what is before a colon could be one of the queue's own names.
         return f"{self.run_id}@{self.tenant}"
 
 
@@ -147,7 +147,7 @@ class Runs:
         Raises:
             SifakaError: The tenant has as many runs in progress as may be.
         """
-        if queues and await self._offer(ticket):
+        if queues and await self._offer_run(ticket):
             return True
         with anyio.CancelScope(deadline=until):
             while (other := self._tickets.get(ticket.key)) is not None:
@@ -236,7 +236,7 @@ class Runs:
                 retryable=True,
             )
 
-    async def _offer(self, ticket: "Ticket") -> bool:
+    async def _offer_run(self, ticket: "Ticket") -> bool:
         """Put a run into the queue; False when it has to be worked on here."""
         if self.queue is None or ticket.needs_host:
             return False
@@ -343,7 +343,7 @@ class Ticket:
 
     @contextmanager
     def heard_by(self, listener: Listener) -> Generator[None]:
-        """Within it, a listener is told of what happens."""
+        """Within it, a listener is called with each event."""
         self.listeners.append(listener)
         try:
             yield
@@ -362,7 +362,7 @@ class Ticket:
         account = accounts and accounts.of(self.key.tenant)
         try:
             with self.scope, sharing(self.key.tenant), charging(account):
-                self.result = await work(self.tell, self._parting)
+                self.result = await work(self.tell, self._choose_end_entry)
         # A waiting caller gets it raised; a run in the background must not take the others down.
         except (Exception, Suspended) as error:  # noqa: BLE001 - kept, and reported when no caller waits
             expected = (Suspended, SifakaError) if self.queued else Suspended
@@ -373,15 +373,15 @@ class Ticket:
     async def watch(self) -> None:
         """Stop the work when the run has been cancelled or forgotten elsewhere."""
         try:
-            await self._cancelled_elsewhere()
+            await self._wait_for_cancellation()
             self.on_purpose = True
             self.scope.cancel()
         # The run itself is all right.
         except Exception as error:  # noqa: BLE001 - reported just below
             report_failure(logger, "watch", error, run_id=self.run.run_id)
 
-    def _parting(self) -> Stopped | None:
-        """The parting to record for work that is being cancelled."""
+    def _choose_end_entry(self) -> Stopped | None:
+        """The entry to record for work that is being cancelled; None for none."""
         if self.on_purpose or not self.runs.stopping:
             return cancellation()
         return None if self.queued else interruption()
@@ -399,16 +399,16 @@ class Ticket:
             with anyio.move_on_after(_HERE_SECONDS):
                 await self.begun.wait()
         if not self.begun.is_set():
-            await _first_of(
+            await _wait_for_first(
                 partial(until_stopped, self.store, self.run, self.tell),
                 partial(self.runs.unattended, self.key),
                 self.begun.wait,
                 stopped,
             )
         if self.begun.is_set():
-            await _first_of(self.finished.wait, stopped)
+            await _wait_for_first(self.finished.wait, stopped)
 
-    async def _cancelled_elsewhere(self) -> None:
+    async def _wait_for_cancellation(self) -> None:
         """Return when the run has been cancelled or forgotten, as is seen from a first silence on.
 
         An interrupted process has not cancelled the run, but left it to the next one.
@@ -449,7 +449,7 @@ async def _follow_until(
         await anyio.sleep(_LOOK_AGAIN)
 
 
-async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
+async def _wait_for_first(*waits: Callable[[], Awaitable[object]]) -> None:
     """Wait for what comes first.
 
     Raises:

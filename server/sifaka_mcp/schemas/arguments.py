@@ -15,28 +15,28 @@ from sifaka.validators import UNLISTED, VALIDATORS, Validator, ValidatorSpec, ad
 from sifaka_mcp.schemas.runs import Return
 
 
-def _validator(spec: object) -> object:
+def _parse_validator(spec: object) -> object:
     if not isinstance(spec, Mapping):
         return adapter_of(ValidatorSpec).validate_python(spec)
-    given = _meant(cast("Mapping[object, object]", spec), VALIDATORS)
-    kind, schema = given.get("type"), given.get("schema")
+    options = _prune(cast("Mapping[object, object]", spec), VALIDATORS)
+    kind, schema = options.get("type"), options.get("schema")
     if kind == "format" and isinstance(schema, str):
         try:
-            given["schema"] = json.loads(schema)
+            options["schema"] = json.loads(schema)
         except ValueError as error:
             raise ValueError(f"schema is a string that is no JSON: {error}") from None
     if not isinstance(kind, str) or (kind in VALIDATORS and kind not in UNLISTED):
-        return adapter_of(ValidatorSpec).validate_python(given)
-    return given
+        return adapter_of(ValidatorSpec).validate_python(options)
+    return options
 
 
-def _meant(spec: Mapping[object, object], kinds: Mapping[str, type[Any]]) -> dict[object, object]:
+def _prune(spec: Mapping[object, object], kinds: Mapping[str, type[Any]]) -> dict[object, object]:
     """The options that a caller means: hosts of strict mode fill in all that are listed.
 
     What is empty of those that the type does not take is an option left out.
     """
-    known = kinds.get(str(spec.get("type")))
-    takes = () if known is None else options_of(known)
+    component = kinds.get(str(spec.get("type")))
+    takes = () if component is None else options_of(component)
     return {
         name: value
         for name, value in spec.items()
@@ -46,15 +46,15 @@ def _meant(spec: Mapping[object, object], kinds: Mapping[str, type[Any]]) -> dic
 
 def knows(*names: str) -> BeforeValidator:
     """Refuses an object with an option of another name, and says which names there are."""
-    return BeforeValidator(partial(_without_unknown, names))
+    return BeforeValidator(partial(_refuse_unknown, names))
 
 
-def _without_unknown(names: Collection[str], value: object) -> object:
+def _refuse_unknown(names: Collection[str], value: object) -> object:
     """The value; raises ValueError for an option of it that is not of these names."""
     for name in cast("Iterable[object]", value) if isinstance(value, Mapping) else ():
         if name not in names:
-            told = did_you_mean(str(name), names)
-            raise ValueError(f"unknown option {str(name)[:40]!r}; {told}")
+            advice = did_you_mean(str(name), names)
+            raise ValueError(f"unknown option {str(name)[:40]!r}; {advice}")
     return cast("object", value)
 
 
@@ -64,25 +64,25 @@ def options_of(component: type[Any]) -> list[str]:
     return [field.alias or name for name, field in fields.items()]
 
 
-AnyValidator = Annotated[Validator | Mapping[str, object], PlainValidator(_validator)]
+AnyValidator = Annotated[Validator | Mapping[str, object], PlainValidator(_parse_validator)]
 """A validator; one that is not built in is left to `parse_validators`, which knows what is
 allowed."""
 
 ValidatorList = Annotated[list[AnyValidator], Field(description="rules that the text must meet")]
 
 
-def _critic_as_meant(spec: object) -> object:
+def _parse_critic(spec: object) -> object:
     from sifaka.critics import CRITICS
 
     if not isinstance(spec, Mapping):
         return spec
-    given = _meant(cast("Mapping[object, object]", spec), CRITICS)
-    critic = CRITICS.get(str(given.get("type")))
-    return given if critic is None else _without_unknown(options_of(critic), given)
+    options = _prune(cast("Mapping[object, object]", spec), CRITICS)
+    critic = CRITICS.get(str(options.get("type")))
+    return options if critic is None else _refuse_unknown(options_of(critic), options)
 
 
 CriticList = Annotated[
-    list[Annotated[str | dict[str, object], BeforeValidator(_critic_as_meant)]] | None,
+    list[Annotated[str | dict[str, object], BeforeValidator(_parse_critic)]] | None,
     Field(description="who judges it; the default fits the model"),
 ]
 """Critics, parsed and checked by the chain."""

@@ -97,13 +97,13 @@ class SourceIn(BaseModel):
             text=self.text,
             id=f"{GIVEN}-{number + 1}",
             # They are repeated with each claim.
-            title=_line(check_text(self.title, f"{name}.title"), _LONGEST_TITLE),
-            url=_line(check_text(self.url, f"{name}.url"), _LONGEST_URL),
+            title=_one_line(check_text(self.title, f"{name}.title"), _LONGEST_TITLE),
+            url=_one_line(check_text(self.url, f"{name}.url"), _LONGEST_URL),
             metadata={"published": self.published} if self.published else {},
         )
 
 
-def _line(text: str, longest: int) -> str:
+def _one_line(text: str, longest: int) -> str:
     return " ".join(text[: 2 * longest].split())[:longest]
 
 
@@ -199,15 +199,15 @@ class VerifyOut(BaseModel):
 
     @classmethod
     def of(cls, report: ClaimReport, to_judge: str = TO_JUDGE) -> Self:
-        """The wire form; `to_judge` is said where claims wait for the caller's judgement."""
-        given = "run_id" if report.run_id else "the same text or claims and sources"
+        """The wire form; `to_judge` is given where claims wait for the caller's judgement."""
+        inputs = "run_id" if report.run_id else "the same text or claims and sources"
         return cls.model_validate(
             {
                 "verdicts": report.verdicts,
                 "counts": dict.fromkeys(get_args(ClaimStatus), 0)
                 | Counter(each.verdict for each in report.verdicts),
                 "blocking": bool(report.blocking),
-                "instructions": to_judge.format(given=given) if report.is_for_caller else None,
+                "instructions": to_judge.format(given=inputs) if report.is_for_caller else None,
                 "run_id": report.run_id,
                 "usage": report.usage,
                 "degraded": report.degraded,
@@ -226,8 +226,8 @@ class CriterionOut(Wire):
     @model_validator(mode="before")
     @classmethod
     def _with_name(cls, criterion: Criterion) -> Criterion:
-        told = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
-        return criterion.model_copy(update={"description": told})
+        description = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
+        return criterion.model_copy(update={"description": description})
 
 
 class JudgementOut(Wire):
@@ -260,7 +260,7 @@ class FoundOut(BaseModel):
     def of(cls, evidence: Evidence, plan: SearchPlan) -> Self:
         """The wire form."""
         document = evidence.document
-        judged = evidence.classification != "unverified"
+        is_judged = evidence.classification != "unverified"
         return cls.model_validate(
             {
                 **dict(document),
@@ -268,7 +268,7 @@ class FoundOut(BaseModel):
                 "score": evidence.score,
                 "explanation": explained(evidence, plan.criteria),
                 "judgements": evidence.assessments,
-                "passage": "" if judged else excerpt(document.text, plan.question, _PASSAGE),
+                "passage": "" if is_judged else excerpt(document.text, plan.question, _PASSAGE),
             }
         )
 
@@ -303,14 +303,14 @@ class EvidenceSearchOut(BaseModel):
     @classmethod
     def of_plan(cls, plan: SearchPlan) -> Self:
         """The wire form of a plan alone."""
-        told = () if plan.degraded is None else (plan.degraded,)
+        failures = () if plan.degraded is None else (plan.degraded,)
         return cls.model_validate(
             {
                 **dict(plan),
                 "status": None,
                 "evidence": (),
                 "instructions": None,
-                "degraded": (*told, *plan.usage.notes),
+                "degraded": (*failures, *plan.usage.notes),
             }
         )
 
@@ -321,7 +321,7 @@ def evidence_of(run: Run) -> Data:
     Both name their `sources` by id. Left out are versions that have neither.
     """
     sources = _Sources()
-    versions = [_version(run, thought, sources) for thought in run.thoughts]
+    versions = [_version_as_data(run, thought, sources) for thought in run.thoughts]
     return {
         "run_id": run.run_id,
         "champion_id": run.champion_id,
@@ -334,7 +334,7 @@ class _Sources(dict[object, Data]):
     """The sources in the order in which they are met, each under an id of its own."""
 
     def of_evidence(self, evidence: ClaimEvidence) -> str:
-        return self._id(
+        return self._id_of(
             title=evidence.title,
             url=evidence.url,
             adapter=evidence.adapter,
@@ -344,41 +344,41 @@ class _Sources(dict[object, Data]):
         )
 
     def of_document(self, document: Document) -> str:
-        told = {name: str(value) for name, value in document.metadata.items() if value}
-        return self._id(
+        metadata = {name: str(value) for name, value in document.metadata.items() if value}
+        return self._id_of(
             title=document.title,
             url=document.url,
-            adapter=told.get("adapter", GIVEN),
+            adapter=metadata.get("adapter", GIVEN),
             document_id=document.id,
-            published=told.get("published"),
-            retrieved_at=told.get("retrieved_at"),
+            published=metadata.get("published"),
+            retrieved_at=metadata.get("retrieved_at"),
         )
 
-    def _id(self, **fields: str | None) -> str:
+    def _id_of(self, **fields: str | None) -> str:
         # One that was retrieved twice is one source, of the time when it was first read.
         key = fields["adapter"], fields["url"] or fields["document_id"] or fields["title"]
         return self.setdefault(key, {"id": f"s{len(self) + 1}", **fields})["id"]
 
 
-def _version(run: Run, thought: Thought, sources: _Sources) -> Data:
+def _version_as_data(run: Run, thought: Thought, sources: _Sources) -> Data:
     decision = run.decisions.get(thought.id)
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
     # The verdicts of its validators and critics, each with who has asked for it.
-    asked = [*thought.validation_results.items(), *((f.critic, f) for f in thought.critic_feedback)]
+    pairs = [*thought.validation_results.items(), *((f.critic, f) for f in thought.critic_feedback)]
     return {
         "thought_id": thought.id,
         "accepted": decision.accepted if decision else None,
         "verdicts": [
             _verdict_as_data(by, each, sources)
-            for by, said in asked
-            for each in verdicts_in(said.details)
+            for by, result in pairs
+            for each in verdicts_in(result.details)
         ],
         "documents": list(dict.fromkeys(sources.of_document(each) for each in documents)),
     }
 
 
 def _verdict_as_data(by: str, verdict: ClaimVerdict, sources: _Sources) -> Data:
-    """A verdict as it was stored with a version; what each source says stands with its id."""
+    """A verdict as it was stored with a version; what each source says comes with its id."""
     evidence = [
         {"source": sources.of_evidence(each), "stance": each.stance, "quote": each.quote}
         for each in verdict.evidence

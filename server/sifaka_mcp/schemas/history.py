@@ -113,19 +113,19 @@ class HistoryOut(BaseModel):
     next_cursor: str | None = None
 
     @classmethod
-    def of(cls, found: History, *, include_text: bool) -> Self:
+    def of(cls, history: History, *, include_text: bool) -> Self:
         """The wire form; versions come with their texts when `include_text` is set."""
-        run, thoughts = found.run, found.thoughts
+        run, thoughts = history.run, history.thoughts
         return cls.model_validate(
             {
                 "run": run,
                 "thoughts": None
                 if run is None or thoughts is None
                 else [ThoughtOut.of(run, each, include_text=include_text) for each in thoughts],
-                "runs": found.runs,
-                "hits": found.hits,
-                "search": found.search,
-                "degraded": found.degraded,
-                "next_cursor": found.next_cursor,
+                "runs": history.runs,
+                "hits": history.hits,
+                "search": history.search,
+                "degraded": history.degraded,
+                "next_cursor": history.next_cursor,
             }
         )

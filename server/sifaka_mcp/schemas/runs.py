@@ -28,7 +28,7 @@ they are shorter by half, else all of it; a short one with its changes."""
 SHORT = 2_000
 """Characters up to which a changed text is always given whole."""
 LONG = 4_000
-"""Characters from which a text is linked, and does not stand in both parts of an answer."""
+"""Characters from which a text is linked, and is not in both parts of an answer."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
@@ -56,39 +56,39 @@ class TextOut(BaseModel):
     diff: list[HunkOut] = []
 
     @classmethod
-    def of(cls, result: RunResult, how: Return, known: str | None) -> "TextOut":
+    def of(cls, result: RunResult, how: Return, known_text: str | None) -> "TextOut":
         """As much of it as the caller needs.
 
         Args:
             result: The run.
             how: As the caller wants it.
-            known: The text that the caller has; None when it has none.
+            known_text: The text that the caller has; None when it has none.
         """
         text, whole = result.text, Foreign(result.text)
         uri = f"thought://{result.thought.id}/text" if len(text) > LONG else None
-        if how == "none" or (how == "auto" and text == known):
-            return cls(unchanged=text == known, text_uri=uri)
-        if how == "text" or known is None:
-            return cls(text=whole, text_uri=uri, unchanged=text == known)
+        if how == "none" or (how == "auto" and text == known_text):
+            return cls(unchanged=text == known_text, text_uri=uri)
+        if how == "text" or known_text is None:
+            return cls(text=whole, text_uri=uri, unchanged=text == known_text)
         if how == "auto" and len(text) <= SHORT:
-            return cls(text=whole, diff=[HunkOut.of(h) for h in _hunks(result, known)])
-        edits = edits_of(_hunks(result, known, equal=True))
-        told = [
+            return cls(text=whole, diff=[HunkOut.of(h) for h in _hunks_from(result, known_text)])
+        edits = edits_of(_hunks_from(result, known_text, equal=True))
+        hunks = [
             HunkOut.model_validate(
                 {"op": "replace", "before": edit.find, "after": edit.replace, "reason": edit.reason}
             )
             for edit in edits or ()
         ]
-        size = len(json.dumps([each.model_dump() for each in told], ensure_ascii=False))
+        size = len(json.dumps([each.model_dump() for each in hunks], ensure_ascii=False))
         if edits is not None and (how == "diff" or size <= len(text) / 2):
-            return cls(diff=told, text_uri=uri, unchanged=text == known)
+            return cls(diff=hunks, text_uri=uri, unchanged=text == known_text)
         return cls(text=whole, text_uri=uri)
 
 
-def _hunks(result: RunResult, known: str, *, equal: bool = False) -> list[Hunk]:
+def _hunks_from(result: RunResult, known_text: str, *, equal: bool = False) -> list[Hunk]:
     original = result.run.original
-    is_first = original is not None and known == original.text
-    hunks = result.diff if is_first else diff(known, result.text)
+    is_first = original is not None and known_text == original.text
+    hunks = result.diff if is_first else diff(known_text, result.text)
     return [hunk for hunk in hunks if equal or hunk.op != "equal"]
 
 
@@ -203,14 +203,14 @@ def turns_of(turns: Sequence[TurnIn] | None) -> tuple[Turn, ...]:
     )
 
 
-def turns_in(told: str) -> tuple[Turn, ...]:
+def turns_in(text: str) -> tuple[Turn, ...]:
     """The conversation that a JSON text holds.
 
     Raises:
         ConfigurationError: It is no list of turns.
     """
     try:
-        return turns_of(TypeAdapter(TurnList).validate_json(told))
+        return turns_of(TypeAdapter(TurnList).validate_json(text))
     except ValidationError as error:
         raise ConfigurationError(
             f"the history is no list of turns: {error.errors()[0]['msg']}",
@@ -256,16 +256,16 @@ class ResearchedOut(BaseModel):
     @classmethod
     def of(cls, result: RunResult) -> "ResearchedOut":
         """The wire form."""
-        run, told = result.run, result.research
+        run, state = result.run, result.research
         inquiry = run.config.inquiry
         mode = "auto" if inquiry is None else inquiry.mode
-        if not told:
+        if not state:
             begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
             return cls(
                 mode=Remark(str(begun.get("mode", "")) or mode),
                 sections=_sections_so_far(run, begun.get("outline")),
             )
-        return cls.model_validate({"mode": mode, **thawed(told)})
+        return cls.model_validate({"mode": mode, **thawed(state)})
 
 
 class ResearchOut(ImproveOut):
@@ -345,13 +345,13 @@ _ANSWERS: Mapping[tuple[bool, bool], type[RunAnswer]] = MappingProxyType(
 
 def _sections_so_far(run: Run, outline: object) -> list[SectionOut]:
     """The sections of a report that is not written yet, as the steps on record tell of them."""
-    planned = _mapping(outline).get("sections", outline)
+    planned = _as_mapping(outline).get("sections", outline)
     # The record may be of a researcher that is not built in.
-    known = isinstance(planned, Sequence) and not isinstance(planned, str)
-    titles = cast("Sequence[object]", planned) if known else ()
+    is_list = isinstance(planned, Sequence) and not isinstance(planned, str)
+    titles = cast("Sequence[object]", planned) if is_list else ()
     sections = {
         n: SectionOut(
-            title=Foreign(str(_mapping(each).get("title") or each)), status=Remark("waiting")
+            title=Foreign(str(_as_mapping(each).get("title") or each)), status=Remark("waiting")
         )
         for n, each in enumerate(titles)
     }
@@ -361,15 +361,15 @@ def _sections_so_far(run: Run, outline: object) -> list[SectionOut]:
 
 def _section_after(entry: Researched) -> SectionOut:
     is_over = entry.step == "section_finished"
-    told = entry.state if is_over else _NOTHING
-    error = told.get("error")
+    state = entry.state if is_over else _NOTHING
+    error = state.get("error")
     return SectionOut(
         title=Foreign(entry.title),
-        status=Remark(str(told.get("status", "done")) if is_over else "running"),
+        status=Remark(str(state.get("status", "done")) if is_over else "running"),
         error=None if error is None else Remark(str(error)),
         iterations=entry.iteration,
     )
 
 
-def _mapping(value: object) -> Mapping[str, object]:
+def _as_mapping(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else _NOTHING

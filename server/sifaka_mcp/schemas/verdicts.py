@@ -25,26 +25,26 @@ class IssueOut(Wire):
     fix: Foreign | None = None
     support: int = 1
     places: list[tuple[int, int]] = Field([])
-    """Of one that stands at several, `start` and `end` of each."""
+    """Of one that occurs at several, `start` and `end` of each."""
 
 
-def _numbered(issues: Iterable[Issue]) -> list[object]:
+def _number_issues(issues: Iterable[Issue]) -> list[object]:
     """Issues with numbers; what is wrong in the same way at several places is one."""
     same: defaultdict[object, list[Issue]] = defaultdict(list)
     for issue in issues:
         same[issue.message, issue.quote, issue.fix, issue.category, issue.severity].append(issue)
     return [
-        {**dict(found[0]), "id": f"i{number}", "places": _places(found)}
-        for number, found in enumerate(same.values(), 1)
+        {**dict(group[0]), "id": f"i{number}", "places": _places_of(group)}
+        for number, group in enumerate(same.values(), 1)
     ]
 
 
-def _places(issues: Sequence[Issue]) -> list[tuple[int, int]]:
+def _places_of(issues: Sequence[Issue]) -> list[tuple[int, int]]:
     places = [(i.start, i.end) for i in issues if i.start is not None and i.end is not None]
     return places if len(places) > 1 else []
 
 
-IssueList = Annotated[list[IssueOut], BeforeValidator(_numbered)]
+IssueList = Annotated[list[IssueOut], BeforeValidator(_number_issues)]
 """Issues, numbered within their list."""
 
 
@@ -89,11 +89,11 @@ class CritiqueOut(Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _heard(cls, said: CriticFeedback) -> CriticFeedback:
+    def _drop_empty_accept(cls, feedback: CriticFeedback) -> CriticFeedback:
         """Rules that found nothing have accepted nothing."""
-        if said.judges_task or said.verdict != "accept":
-            return said
-        return said.model_copy(update={"verdict": None, "reason": "its rules found nothing"})
+        if feedback.judges_task or feedback.verdict != "accept":
+            return feedback
+        return feedback.model_copy(update={"verdict": None, "reason": "its rules found nothing"})
 
 
 class UsageOut(Wire):

@@ -71,7 +71,7 @@ class _Words:
 
 
 class Foreign(_Words):
-    """Words of a text, a source or a caller: printed, they stand in quotes that they cannot end.
+    """Words of a text, a source or a caller: printed, they are in quotes that they cannot end.
 
     `f"{words:80}"` has at most 80 of their characters, `f"{words}"` at most 500.
     """

@@ -165,17 +165,17 @@ class Settings(HttpSettings):
 
     @field_validator("adapter_keys", mode="before")
     @classmethod
-    def _by_names(cls, value: object) -> object:
+    def _split_keys(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
-        found = named_keys(value)
-        names = [name for name, _ in found]
-        if not all(names) or not all(secret for _, secret in found):
+        pairs = named_keys(value)
+        names = [name for name, _ in pairs]
+        if not all(names) or not all(secret for _, secret in pairs):
             raise ValueError("should be name=secret, with commas between them; %2C is a comma")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"{twice!r} has two keys")
-        return dict(found)
+        return dict(pairs)
 
     @field_validator("adapters")
     @classmethod
@@ -197,8 +197,8 @@ class Settings(HttpSettings):
 
     @field_validator("tenant_budget", mode="before")
     @classmethod
-    def _limits(cls, value: object) -> object:
-        """In the environment the limits stand with commas between them."""
+    def _split_limits(cls, value: object) -> object:
+        """In the environment the limits have commas between them."""
         if not isinstance(value, str):
             return value
         parts = (part.partition("=") for part in value.split(","))
@@ -213,7 +213,7 @@ class Settings(HttpSettings):
 
     @field_validator("toolsets")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _are_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in TOOLSETS:
                 raise ValueError(f"unknown toolset {name!r}; {did_you_mean(name, TOOLSETS)}")
@@ -297,19 +297,19 @@ def data_folder(program: str) -> Path:
 
 
 def config_folder(program: str) -> Path:
-    """The folder for what a person has told a program; a path to nothing where he has no home."""
+    """The folder for the configuration of a program; a path to nothing where he has no home."""
     try:
-        found = _folder("XDG_CONFIG_HOME", "~/.config", "APPDATA", "Roaming")
+        folder = _folder("XDG_CONFIG_HOME", "~/.config", "APPDATA", "Roaming")
     except RuntimeError:
-        found = Path()
+        folder = Path()
     # A relative one would lie in the current folder, which may be another person's.
-    return (found if found.is_absolute() else Path(os.devnull)) / program
+    return (folder if folder.is_absolute() else Path(os.devnull)) / program
 
 
 def _folder(variable: str, usual: str, on_windows: str, usual_on_windows: str) -> Path:
-    told = Path(os.environ.get(variable, "").strip())
+    path = Path(os.environ.get(variable, "").strip())
     if sys.platform == "win32":
-        told = Path(os.environ.get(on_windows) or f"~/AppData/{usual_on_windows}")
-    elif not told.is_absolute():
-        told = Path("~/Library/Application Support" if sys.platform == "darwin" else usual)
-    return told.expanduser()
+        path = Path(os.environ.get(on_windows) or f"~/AppData/{usual_on_windows}")
+    elif not path.is_absolute():
+        path = Path("~/Library/Application Support" if sys.platform == "darwin" else usual)
+    return path.expanduser()

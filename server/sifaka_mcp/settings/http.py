@@ -35,31 +35,31 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_host(value: str) -> bool:
-    found = _HOST.fullmatch(value)
-    return found is not None and int(found["port"] or 0) <= MAX_PORT
+    match = _HOST.fullmatch(value)
+    return match is not None and int(match["port"] or 0) <= MAX_PORT
 
 
 def _is_origin(value: str) -> bool:
-    parts = _parts(value)
+    parts = _split_url(value)
     return parts is not None and f"{parts.scheme}://{parts.netloc}".lower() == value
 
 
 def _is_safe_url(value: str) -> bool:
-    parts = _parts(value)
+    parts = _split_url(value)
     # RFC 8414 and RFC 9728 want TLS; what stays on this machine needs none.
     return parts is not None and (parts.scheme == "https" or is_loopback(parts.hostname or ""))
 
 
-def _parts(url: str) -> SplitResult | None:
+def _split_url(url: str) -> SplitResult | None:
     """The parts of a URL that names a place on the web, and nothing else."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises for one that is none
     except ValueError:
         return None
-    plain = url.isascii() and url.isprintable() and " " not in url and "@" not in parts.netloc
-    known = parts.scheme in {"http", "https"} and parts.hostname
-    return parts if plain and known and not parts.query and not parts.fragment else None
+    is_plain = url.isascii() and url.isprintable() and " " not in url and "@" not in parts.netloc
+    is_http = parts.scheme in {"http", "https"} and parts.hostname
+    return parts if is_plain and is_http and not parts.query and not parts.fragment else None
 
 
 def _is_network(value: str) -> bool:

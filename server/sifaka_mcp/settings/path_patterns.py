@@ -53,7 +53,7 @@ class _Pattern:
     """True when it is of folders alone."""
     expression: re.Pattern[bytes]
 
-    def means(self, path: bytes, *, folder: bool) -> bool:
+    def matches(self, path: bytes, *, folder: bool) -> bool:
         return (folder or not self.folders) and self.expression.match(path) is not None
 
 
@@ -71,51 +71,51 @@ class Patterns:
         Raises:
             ConfigurationError: They have more than `LARGEST` bytes.
         """
-        given = [_trimmed(os.fsencode(line)) for line in lines]
-        if (size := sum(map(len, given))) > LARGEST:
+        trimmed = [_trim_line(os.fsencode(line)) for line in lines]
+        if (size := sum(map(len, trimmed))) > LARGEST:
             raise ConfigurationError(
                 f"the patterns have {size:,} bytes, at most {LARGEST:,} are read", "use fewer"
             )
-        found: list[_Pattern] = []
-        for number, line in enumerate(given):
+        patterns: list[_Pattern] = []
+        for number, line in enumerate(trimmed):
             negated, folders = line.startswith(b"!"), line.endswith(b"/")
             pattern = line[negated : len(line) - folders]
             if pattern and not line.startswith(b"#"):
                 path = pattern.removeprefix(b"/") if b"/" in pattern else b"**/" + pattern
-                found.insert(0, _Pattern(number, negated, folders, re.compile(_expression(path))))
-        return cls(found)
+                patterns.insert(0, _Pattern(number, negated, folders, re.compile(_to_regex(path))))
+        return cls(patterns)
 
     def decides(self, path: str, *, folder: bool) -> bool | None:
         """What the last pattern says that is for this very path; None when there is none."""
-        told = os.fsencode(path)
-        return next((not p.negated for p in self._patterns if p.means(told, folder=folder)), None)
+        raw = os.fsencode(path)
+        return next((not p.negated for p in self._patterns if p.matches(raw, folder=folder)), None)
 
     def covers(self, path: str, *, folder: bool = False) -> bool:
-        """True when a path is meant, or a folder above it."""
-        return any(self.decides(each, folder=each != path or folder) for each in _above(path))
+        """True when the patterns cover a path, or a folder above it."""
+        return any(self.decides(each, folder=each != path or folder) for each in _paths_to(path))
 
     def numbers(self, path: str) -> Iterator[int]:
-        """The numbers of the patterns that mean the file at a path, or a folder above it."""
-        paths = [(os.fsencode(each), each != path) for each in _above(path)]
+        """The numbers of the patterns that match the file at a path, or a folder above it."""
+        paths = [(os.fsencode(each), each != path) for each in _paths_to(path)]
         for pattern in reversed(self._patterns):
-            if not pattern.negated and any(pattern.means(p, folder=f) for p, f in paths):
+            if not pattern.negated and any(pattern.matches(p, folder=f) for p, f in paths):
                 yield pattern.number
 
 
-def _above(path: str) -> Iterator[str]:
+def _paths_to(path: str) -> Iterator[str]:
     """The folders above a path, and it itself."""
     yield from (path[:at] for at, character in enumerate(path) if character == "/")
     yield path
 
 
-def _trimmed(line: bytes) -> bytes:
+def _trim_line(line: bytes) -> bytes:
     """A line without the blanks at its end, unless the first of them is escaped."""
     pattern = line.rstrip(b" ")
     escapes = len(pattern) - len(pattern.rstrip(b"\\"))
     return line[: len(pattern) + escapes % 2]
 
 
-_MEANT: Mapping[str | None, bytes] = {
+_EXPRESSIONS: Mapping[str | None, bytes] = {
     "folders": b"(?>(?:[^/]+/)*?",
     "rest": b"(?s:.+)",
     "stars": b"(?>[^/]*?",
@@ -123,7 +123,7 @@ _MEANT: Mapping[str | None, bytes] = {
 }
 
 
-def _expression(pattern: bytes) -> bytes:
+def _to_regex(pattern: bytes) -> bytes:
     """The regular expression of a pattern, for a whole path."""
     parts: list[bytes] = []
     in_folders = in_star = False
@@ -138,21 +138,21 @@ def _expression(pattern: bytes) -> bytes:
             parts.append(b")" * in_folders)
             in_folders = True
         in_star |= kind == "stars"
-        itself = _members(token) if kind == "items" else re.escape(text[-1:])
-        parts.append(_MEANT.get(kind, itself))
+        itself = _build_brackets(token) if kind == "items" else re.escape(text[-1:])
+        parts.append(_EXPRESSIONS.get(kind, itself))
     return b"".join(parts) + b"(?=\\Z))" * in_star + b"\\Z" + b")" * in_folders
 
 
-def _members(token: re.Match[bytes]) -> bytes:
+def _build_brackets(token: re.Match[bytes]) -> bytes:
     """The regular expression of square brackets; one that fits nothing where a class is unknown."""
-    found: set[int] = set()
+    allowed: set[int] = set()
     for name, first, last in _ITEMS.findall(token["items"]):
         if not first and name not in _CLASSES:
             return b"(?!)"
         if first:
-            found.update(first[-1:], range(first[-1], (last or first)[-1] + 1))
+            allowed.update(first[-1:], range(first[-1], (last or first)[-1] + 1))
         else:
-            found.update(*re.findall(b"[%b]" % _CLASSES[name], _BYTES))
-    found = found | {_SLASH} if token["negated"] else found - {_SLASH}
-    members = b"".join(b"\\x%02x" % byte for byte in found)
-    return b"[%b%b]" % (b"^" * bool(token["negated"]), members) if found else b"(?!)"
+            allowed.update(*re.findall(b"[%b]" % _CLASSES[name], _BYTES))
+    allowed = allowed | {_SLASH} if token["negated"] else allowed - {_SLASH}
+    members = b"".join(b"\\x%02x" % byte for byte in allowed)
+    return b"[%b%b]" % (b"^" * bool(token["negated"]), members) if allowed else b"(?!)"

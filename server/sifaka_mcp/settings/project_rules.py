@@ -80,28 +80,28 @@ class CheckRules:
 
     def excludes(self, path: Path, *, folder: bool = False) -> bool:
         """True when a file or folder is not to be checked."""
-        inside = self._inside(path)
+        inside = self._relative_path(path)
         return inside is not None and self.excluded.covers(inside, folder=folder)
 
-    def choice_for(self, path: Path, given: RuleChoice | None = None) -> RuleChoice:
+    def choice_for(self, path: Path, override: RuleChoice | None = None) -> RuleChoice:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
-        inside = self._inside(path)
+        inside = self._relative_path(path)
         numbers = () if inside is None else self.ignored_in.numbers(inside)
         words = {"words": self.choice.words}
-        chosen = self.choice if given is None else given.model_copy(update=words)
+        chosen = self.choice if override is None else override.model_copy(update=words)
         return chosen.without(frozenset[str]().union(*(self.ignored[each] for each in numbers)))
 
     def format_of(self, path: Path) -> Format | None:
-        """The format that is told for a file; None when none is."""
-        inside = self._inside(path)
+        """The format that is set for a file; None when none is."""
+        inside = self._relative_path(path)
         numbers = () if inside is None else self.formatted_in.numbers(inside)
         return next((self.formats[number] for number in numbers), None)
 
-    def _inside(self, path: Path) -> str | None:
-        place = absolute(path)
-        if not place.is_relative_to(self.folder):
+    def _relative_path(self, path: Path) -> str | None:
+        full_path = absolute(path)
+        if not full_path.is_relative_to(self.folder):
             return None
-        return place.relative_to(self.folder).as_posix()
+        return full_path.relative_to(self.folder).as_posix()
 
 
 class ProjectRules:
@@ -111,7 +111,7 @@ class ProjectRules:
     of its owner.
 
     Args:
-        file: The one file that tells the rules for all of them; None looks for each.
+        file: The one file that has the rules for all of them; None looks for each.
         search: False looks for none.
     """
 
@@ -134,9 +134,9 @@ class ProjectRules:
             return self._fixed
         here = absolute(folder)
         rules, words = None, frozenset[str]()
-        for each in _searched(here):
-            own, known = self._by_folder.get(each) or (_own_rules(each), dictionary_words(each))
-            rules, words = rules or own, words | known
+        for each in _searched_folders(here):
+            own, listed = self._by_folder.get(each) or (_read_own(each), dictionary_words(each))
+            rules, words = rules or own, words | listed
             if each in self._by_folder:
                 break
         self._by_folder[here] = rules, words
@@ -156,11 +156,11 @@ def rules_for(path: Path) -> RuleChoice | None:
     return None if choice == _USUAL else choice
 
 
-def _searched(here: Path) -> Iterator[Path]:
+def _searched_folders(here: Path) -> Iterator[Path]:
     """The folders in which rules are looked for, from this one upwards."""
     home, owner = Path.home(), None
     for each in (here, *here.parents):
-        owner, below = _owner(each), owner
+        owner, below = _owner_of(each), owner
         if below is not None and owner != below:
             return
         yield each
@@ -168,14 +168,14 @@ def _searched(here: Path) -> Iterator[Path]:
             return
 
 
-def _owner(folder: Path) -> int | None:
+def _owner_of(folder: Path) -> int | None:
     try:
         return folder.stat().st_uid
     except OSError:
         return None
 
 
-def _own_rules(folder: Path) -> CheckRules | None:
+def _read_own(folder: Path) -> CheckRules | None:
     read = (_read_rules(folder / name, table) for name, table in NAMES.items())
     return next((rules for rules in read if rules is not None), None)
 
@@ -200,57 +200,55 @@ def _read_rules(path: Path, keys: tuple[str, ...]) -> CheckRules | None:
     """The rules in a file; None when there is no file, or no such table in it."""
     if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
         return None
-    told: object = parse_toml(path, read_content(path))
+    value: object = parse_toml(path, read_content(path))
     for key in keys:
-        told = told.get(key) if isinstance(told, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType] # TOML can hold anything
-    if told is None:
+        value = value.get(key) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType] # TOML can hold anything
+    if value is None:
         return None
     origin = f"{path}: {'.'.join(keys)}"
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         raise ConfigurationError(f"{origin}: is not a table", "write it as a table")
-    table = _parsed(told, origin)  # pyright: ignore[reportUnknownArgumentType] # its keys are checked there
-    return _rules_of(table, absolute(path).parent, origin)
+    table = _parse_table(value, origin)  # pyright: ignore[reportUnknownArgumentType] # its keys are checked there
+    return _build_rules(table, absolute(path).parent, origin)
 
 
-def _rules_of(table: CheckTable, folder: Path, origin: str) -> CheckRules:
-    """What a table stands for.
+def _build_rules(table: CheckTable, folder: Path, origin: str) -> CheckRules:
+    """The rules that a table describes.
 
     Raises:
         ConfigurationError: A name or a pattern is wrong; the error names the file and the key.
     """
 
-    def read(key: str, make: Callable[[], T]) -> T:
+    def build(key: str, make: Callable[[], T]) -> T:
         try:
             return make()
         except ConfigurationError as error:
             where = f"{origin}.{key}"
             raise ConfigurationError(f"{where}: {error.message}", error.suggestion) from error
 
-    read("select", lambda: rule_choice(table.select))
+    build("select", lambda: rule_choice(table.select))
     ignored, formats = table.per_file_ignores, table.formats
     return CheckRules(
         folder=folder,
-        choice=read("ignore", lambda: rule_choice(table.select, table.ignore, table.words)),
-        excluded=read("exclude", lambda: Patterns.of(table.exclude)),
-        ignored_in=read("per-file-ignores", lambda: Patterns.of(ignored)),
-        ignored=read(
+        choice=build("ignore", lambda: rule_choice(table.select, table.ignore, table.words)),
+        excluded=build("exclude", lambda: Patterns.of(table.exclude)),
+        ignored_in=build("per-file-ignores", lambda: Patterns.of(ignored)),
+        ignored=build(
             "per-file-ignores",
             lambda: [frozenset(map(known_name, names)) for names in ignored.values()],
         ),
-        formatted_in=read("as", lambda: Patterns.of(formats)),
-        formats=read("as", lambda: [known_format(name) for name in formats.values()]),
+        formatted_in=build("as", lambda: Patterns.of(formats)),
+        formats=build("as", lambda: [known_format(name) for name in formats.values()]),
     )
 
 
-def _parsed(told: Mapping[str, Any], origin: str) -> CheckTable:
-    known = [info.alias or name for name, info in CheckTable.model_fields.items()]
-    for key in told:
-        if key not in known:
-            raise ConfigurationError(
-                f"{origin}.{short(key)}: unknown key", did_you_mean(key, known)
-            )
+def _parse_table(values: Mapping[str, Any], origin: str) -> CheckTable:
+    keys = [info.alias or name for name, info in CheckTable.model_fields.items()]
+    for key in values:
+        if key not in keys:
+            raise ConfigurationError(f"{origin}.{short(key)}: unknown key", did_you_mean(key, keys))
     try:
-        return CheckTable.model_validate(told)
+        return CheckTable.model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(f"{origin}.{explain(error)}", "correct the file") from error
 
@@ -291,16 +289,16 @@ class _Typos(BaseModel):
 def dictionary_words(folder: Path) -> frozenset[str]:
     """The words, in small letters, by the files of a folder.
 
-    What is broken says nothing here: its own tool tells what is wrong with it.
+    What is broken says nothing here: its own tool reports what is wrong with it.
     """
     words: list[str] = []
     try:
         names = {each.name for each in folder.iterdir()}
     except OSError:
         return frozenset()
-    cspell = [partial(_of_cspell, folder / name) for name in CSPELL if name in names][:1]
+    cspell = [partial(_read_cspell, folder / name) for name in CSPELL if name in names][:1]
     typos = [
-        partial(_of_typos, folder / name, keys) for name, keys in TYPOS.items() if name in names
+        partial(_read_typos, folder / name, keys) for name, keys in TYPOS.items() if name in names
     ]
     for read in (*cspell, *typos):  # cspell reads one file
         with suppress(ConfigurationError, ValueError, RecursionError):
@@ -308,19 +306,19 @@ def dictionary_words(folder: Path) -> frozenset[str]:
     return frozenset(word.strip().lower() for word in words)
 
 
-def _of_cspell(file: Path) -> Iterator[str]:
+def _read_cspell(file: Path) -> Iterator[str]:
     text = read_content(file).decode()
-    told = _Cspell.model_validate(parse_yaml(text) if ".y" in file.suffix else parse_json(text))
-    yield from (*told.words, *told.ignored)
-    for each in told.dictionaries:
+    config = _Cspell.model_validate(parse_yaml(text) if ".y" in file.suffix else parse_json(text))
+    yield from (*config.words, *config.ignored)
+    for each in config.dictionaries:
         listed = read_content(file.parent / each.path, file.parent).decode()
         yield from (line.partition("#")[0] for line in listed.splitlines())
 
 
-def _of_typos(file: Path, keys: Iterable[str]) -> Iterator[str]:
-    told: object = parse_toml(file, read_content(file))
+def _read_typos(file: Path, keys: Iterable[str]) -> Iterator[str]:
+    table: object = parse_toml(file, read_content(file))
     for key in keys:
-        told = cast("Mapping[str, object]", told).get(key, {}) if isinstance(told, dict) else {}
-    found = _Typos.model_validate(told)
-    for words in (found.words, found.identifiers):
-        yield from (word for word, meant in words.items() if word.lower() == meant.lower())
+        table = cast("Mapping[str, object]", table).get(key, {}) if isinstance(table, dict) else {}
+    config = _Typos.model_validate(table)
+    for words in (config.words, config.identifiers):
+        yield from (word for word, right in words.items() if word.lower() == right.lower())

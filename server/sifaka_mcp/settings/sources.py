@@ -68,7 +68,7 @@ _LONGEST_NAME = 40
 Trusted = Mapping[str, Mapping[str, str]]
 """By folder: the files, by what they are called there, and the SHA-256 of each."""
 _RECORD = "trusted.json"
-_BETWEEN = re.compile(r"[\s,=:'\"]+")
+_SEPARATORS = re.compile(r"[\s,=:'\"]+")
 """Between the parts of a value, any of which may be a file: `redis+mcp:sh ./start.sh -c x.ini`."""
 _MOST = 1_000_000
 """Bytes of a file."""
@@ -121,21 +121,21 @@ def load_settings(
             elif name in in_environ:
                 where = names[name]
             value = "" if name in _SECRET else f"={merged.get(name)!r}"
-            said = f"{where}{value}: {explain(error).removeprefix(f'{name}: ')}"
+            message = f"{where}{value}: {explain(error).removeprefix(f'{name}: ')}"
             if wrong is None:
-                raise ConfigurationError(said) from error
-            wrong.append(said)
+                raise ConfigurationError(message) from error
+            wrong.append(message)
             del merged[name]
 
 
 def unknown_names(environ: Mapping[str, str]) -> list[str]:
     """A line for each variable that is named like a setting and is none."""
-    known = [f"SIFAKA_{name.upper()}" for name in Settings.model_fields]
+    variables = [f"SIFAKA_{name.upper()}" for name in Settings.model_fields]
     return [
         f"{name} is no setting"
-        + (f"; did you mean {near}?" if (near := closest(name, known)) else "")
+        + (f"; did you mean {near}?" if (near := closest(name, variables)) else "")
         for name in sorted(environ)
-        if name.startswith("SIFAKA_") and name not in known
+        if name.startswith("SIFAKA_") and name not in variables
     ]
 
 
@@ -161,24 +161,24 @@ def read_project(folder: Path, config: Path) -> ProjectFile | None:
 
     Args:
         folder: The folder.
-        config: The user's own folder of configuration, which tells the folders that are trusted.
+        config: The user's own folder of configuration, which names the trusted folders.
     """
     path = canonical(folder) / FILE
     if not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
         return None
     try:
         content = read_content(path)
-        told = parse_toml(path, content)
+        values = parse_toml(path, content)
     except ConfigurationError as error:
         return ProjectFile(path=path, note=f"{error.message}; nothing in it is used")
-    told = {name: value for name, value in told.items() if name not in TABLES}
-    taken = {name: value for name, value in told.items() if may_set(name, value)}
-    refused = {name: value for name, value in told.items() if name not in taken}
-    known = trusted_folders(config).get(str(path.parent))
-    if known is not None and known == digests(path, content, refused):
-        return ProjectFile(path=path, settings=told)
-    why = "the folder is not trusted" if known is None else "it has changed since it was trusted"
-    note = f"{path}: {_names(refused)}: not taken, as {why} — `{command(path.parent)}`"
+    values = {name: value for name, value in values.items() if name not in TABLES}
+    taken = {name: value for name, value in values.items() if may_set(name, value)}
+    refused = {name: value for name, value in values.items() if name not in taken}
+    trusted = trusted_folders(config).get(str(path.parent))
+    if trusted is not None and trusted == digests(path, content, refused):
+        return ProjectFile(path=path, settings=values)
+    why = "the folder is not trusted" if trusted is None else "it has changed since it was trusted"
+    note = f"{path}: {_join_names(refused)}: not taken, as {why} — `{command(path.parent)}`"
     return ProjectFile(
         path=path,
         settings=taken,
@@ -190,10 +190,10 @@ def read_project(folder: Path, config: Path) -> ProjectFile | None:
 
 def may_set(name: str, value: object, settings: type[BaseModel] = Settings) -> bool:
     """True when any folder may set this: about texts, as strict as the default, not the weakest."""
-    order, known = STRICTER.get(name, ()), settings.model_fields.get(name)
-    if known is None or value not in order or known.default not in order:
+    order, info = STRICTER.get(name, ()), settings.model_fields.get(name)
+    if info is None or value not in order or info.default not in order:
         return False
-    return 0 < order.index(value) >= order.index(known.default)
+    return 0 < order.index(value) >= order.index(info.default)
 
 
 def canonical(folder: Path) -> Path:
@@ -206,20 +206,20 @@ def command(folder: Path) -> str:
     return f"sifaka trust {shlex.quote(str(folder))}"
 
 
-def _names(told: Mapping[str, object]) -> str:
+def _join_names(settings: Mapping[str, object]) -> str:
     """The names on one line, whatever was written for a name."""
-    shown = [name if name.isascii() and name.isidentifier() else ascii(name) for name in told]
-    left = [f"and {len(shown) - _MOST_NAMES} more"] if len(shown) > _MOST_NAMES else []
-    return ", ".join([*(name[:_LONGEST_NAME] for name in shown[:_MOST_NAMES]), *left])
+    names = [name if name.isascii() and name.isidentifier() else ascii(name) for name in settings]
+    left = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join([*(name[:_LONGEST_NAME] for name in names[:_MOST_NAMES]), *left])
 
 
 def trusted_folders(config: Path) -> Trusted:
     """The folders by their canonical paths; none when the record cannot be read."""
     try:
-        found: object = json.loads((config / _RECORD).read_bytes())
+        record: object = json.loads((config / _RECORD).read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    return cast("Trusted", found) if isinstance(found, dict) else {}
+    return cast("Trusted", record) if isinstance(record, dict) else {}
 
 
 def keep_trusted(config: Path, trusted: Trusted) -> None:
@@ -239,22 +239,22 @@ def keep_trusted(config: Path, trusted: Trusted) -> None:
         ) from error
 
 
-def digests(path: Path, content: bytes, told: object) -> Mapping[str, str]:
+def digests(path: Path, content: bytes, values: object) -> Mapping[str, str]:
     """The SHA-256 of a file with settings, and of each file that a value in it names.
 
-    What lies in a folder that it names is not looked at, nor is the file of a store.
+    The content of a folder that it names is not read, nor is the file of a store.
     """
-    strings = (part for *_, part in parts_of(told) if isinstance(part, str))
-    named = {word for value in strings for word in (value, *_BETWEEN.split(value))}
+    strings = (part for *_, part in parts_of(values) if isinstance(part, str))
+    named = {word for value in strings for word in (value, *_SEPARATORS.split(value))}
     return {path.name: hashlib.sha256(content).hexdigest()} | {
-        word: _digest(path.parent / word)
+        word: _digest_of(path.parent / word)
         for word in sorted(named)
         # `//` begins the part of a URL, such as the path of a database, which always changes.
         if not word.startswith("//") and os.path.isfile(path.parent / word)  # noqa: PTH113 - a Path raises for a name that is too long
     }
 
 
-def _digest(path: Path) -> str:
+def _digest_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

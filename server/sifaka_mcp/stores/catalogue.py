@@ -35,9 +35,9 @@ def open_url(
     except ConfigurationError as error:
         from sifaka.storage.tool_backed.session import without_secrets
 
-        shown = _PARAMETERS.sub("***", without_secrets(error.message))
+        message = _PARAMETERS.sub("***", without_secrets(error.message))
         # Without its cause, which has the message as it was.
-        raise ConfigurationError(shown, error.suggestion) from None
+        raise ConfigurationError(message, error.suggestion) from None
 
 
 def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
@@ -52,15 +52,15 @@ def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
         if scheme.lower() in {"redis", "rediss", "unix"}:
             from sifaka.storage.address import REDIS, parse_store_url
 
-            found = parse_store_url(f"{scheme.lower()}:{rest}", REDIS)
-            return found.url, f"{found.prefix}:run:{{{quote(tenant, safe='')}}}"
+            address = parse_store_url(f"{scheme.lower()}:{rest}", REDIS)
+            return address.url, f"{address.prefix}:run:{{{quote(tenant, safe='')}}}"
     return None
 
 
 class ReadOnlyStore:
     """Another store, with every way to change it refused; see `ThoughtStore` for what it does.
 
-    No tool of a read-only server writes. That none can is made sure here.
+    No tool of a read-only server writes. This class makes sure that none can.
     """
 
     def __init__(self, store: ThoughtStore) -> None:

@@ -1,4 +1,4 @@
-"""Answers that stand alone twice: as text for a model, as data for a program."""
+"""Answers that are complete in two forms: as text for a model, as data for a program."""
 
 import json
 from collections import Counter
@@ -70,7 +70,7 @@ async def answer_with_text(
 ) -> CallToolResult:
     """The answer of a tool about a run, with as much of its text as the caller needs.
 
-    A long text stands in one part alone, and the other links it, unless the caller asks for it.
+    A long text is in one part alone, and the other links it, unless the caller asks for it.
 
     Args:
         result: The run, or one after a submission.
@@ -84,14 +84,14 @@ async def answer_with_text(
     if ctx is not None:
         await warn(ctx, result.degraded)
 
-    def made() -> RunAnswer:
+    def make_out() -> RunAnswer:
         return out_of(result, TextOut.of(result, how, known.text if known else None))
 
-    out = await beside_the_loop(made, if_long=len(result.text) > _LONG)
+    out = await beside_the_loop(make_out, if_long=len(result.text) > _LONG)
     is_linked = out.text_uri is not None and how != "text"
-    answered = answer(improvement(out, is_linked=is_linked), out)
+    tool_result = answer(improvement(out, is_linked=is_linked), out)
     if is_linked and out.text_uri is not None:
-        answered.content.append(
+        tool_result.content.append(
             ResourceLink(
                 name=f"text of {out.thought_id}",
                 uri=out.text_uri,
@@ -99,10 +99,10 @@ async def answer_with_text(
                 size=len(result.text.encode("utf-8", "surrogatepass")),
             )
         )
-    return answered
+    return tool_result
 
 
-def _size(data: object) -> int:
+def _json_size(data: object) -> int:
     """The characters of a part of an answer."""
     return len(json.dumps(data, ensure_ascii=False))
 
@@ -118,7 +118,7 @@ def plain(data: Any, name: str = "") -> Any:
 
 def fitting(parts: Iterable[BaseModel]) -> int:
     """The number of parts that one answer has room for, beside what it says of them; at least 1."""
-    sizes = accumulate(_size(part.model_dump(mode="json")) for part in parts)
+    sizes = accumulate(_json_size(part.model_dump(mode="json")) for part in parts)
     return max(1, sum(size <= _PAGE for size in sizes))
 
 
@@ -128,13 +128,13 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
     Returns:
         The answer, and a line for each kind of list that was cut.
     """
-    if _beside_text(data) <= most:
+    if _size_without_text(data) <= most:
         return data, ()
-    _shorten(data)
+    _shorten_words(data)
     cut: Counter[str] = Counter()
-    while (size := _beside_text(data)) > most:
+    while (size := _size_without_text(data)) > most:
         parts = (part for part in parts_of(data) if isinstance(part[2], list))
-        lists = [(_size(part), name, cast("list[Any]", part)) for _, name, part in parts]
+        lists = [(_json_size(part), name, cast("list[Any]", part)) for _, name, part in parts]
         lists = [each for each in lists if len(each[2]) > 1]
         if not lists:
             break
@@ -148,12 +148,12 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
     )
 
 
-def _beside_text(data: dict[str, Any]) -> int:
+def _size_without_text(data: dict[str, Any]) -> int:
     """The size of an answer without its text, which may be long and is not written for that."""
-    return _size({name: value for name, value in data.items() if name != "text"})
+    return _json_size({name: value for name, value in data.items() if name != "text"})
 
 
-def _shorten(data: object) -> None:
+def _shorten_words(data: object) -> None:
     """Cut the words that are too long, but for those that are whole or nothing."""
     for node, name, value in list(parts_of(data)):
         is_long = isinstance(value, str) and len(value) > _LONGEST_WORDS

@@ -33,7 +33,7 @@ PATIENCE = 2.0
 _STEPS = 6
 """Of one round: a version is written, validated and criticised, which each begins and is done."""
 _SEARCHES = 6
-"""Steps of one iteration of research that are told, and of its section besides."""
+"""Steps of one iteration of research that are reported, and of its section besides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +70,14 @@ class RunRequest:
         """Start a run and work on it.
 
         With an idempotency key, the run that an earlier request with the key has begun is waited
-        for instead, and gone on with where no process works on it.
+        for instead, and resumed where no process works on it.
 
         Raises:
             ConfigurationError: The key was sent with another request before.
             SifakaError: The tenant has as many runs in progress as may be.
         """
         state, run_id = self.state, self.exchange.keyed_run
-        declined = None if run_id else await self._declined_before(chain, prompt, text)
+        declined = None if run_id else await self._find_declined_run(chain, prompt, text)
         if declined is not None:
             return await self.go_on(declined)
         if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
@@ -93,7 +93,7 @@ class RunRequest:
         return await self.go_on(run_id)
 
     async def go_on(self, run_id: str) -> CallToolResult:
-        """Wait for a run that a process works on; go on with one that no process works on.
+        """Wait for a run that a process works on; resume one that no process works on.
 
         One that is over, or whose host still has time, is answered to another client as it is.
 
@@ -117,7 +117,7 @@ class RunRequest:
         if exchange.in_rounds and exchange.run_id is None and run_id in state.asked:
             host = Unreachable(DECLINED)
         chain = await state.chain_of(run, host=host or exchange.absent)
-        return await self._work_on(run, _resumption(chain, run_id), resumes=True)
+        return await self._work_on(run, _make_resume_work(chain, run_id), resumes=True)
 
     async def outcome_of(
         self, run: Run, work: Work[Result], *, queues: bool = False
@@ -142,7 +142,7 @@ class RunRequest:
             state.asked.add(run.run_id)
             raise self.exchange.ask(waiting, run_id=run.run_id) from None
         except anyio.get_cancelled_exc_class():
-            if not self._goes_on():
+            if not self._run_goes_on():
                 await ticket.cancel()
             raise
 
@@ -175,7 +175,7 @@ class RunRequest:
         except anyio.get_cancelled_exc_class():
             # This request may have waited for another process that works on it. If the work had not
             # begun, the record is still open.
-            if not (self._goes_on() or self.state.runs.works_on(self.state.key(run.run_id))):
+            if not (self._run_goes_on() or self.state.runs.works_on(self.state.key(run.run_id))):
                 with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                     await cancel_run(self.state.store, run.run_id)
             raise
@@ -184,19 +184,19 @@ class RunRequest:
             result = RunResult(run=run, warnings=self.state.store.degraded)
         return await answer_with_text(result, self.returns, ctx=self.ctx)
 
-    def _goes_on(self) -> bool:
+    def _run_goes_on(self) -> bool:
         """True when a run goes on although the request for it has been cancelled."""
         key, session = self.exchange.keyed_run, self.ctx.session
         is_kept = key is not None and not cancel_requested(session).is_set()
         return is_kept or self.state.runs.stopping
 
-    async def _declined_before(self, chain: "Chain", prompt: str, text: str) -> str | None:
+    async def _find_declined_run(self, chain: "Chain", prompt: str, text: str) -> str | None:
         """The run of an earlier call that was the same, and whose questions the client declined."""
         for run_id in tuple(self.state.asked) if self.exchange.in_rounds else ():
             with suppress(ThoughtNotFound):  # another tenant's
                 run = await self.state.store.load(run_id)
-                first = "" if run.original is None else run.original.text
-                if (run.prompt, first) == (prompt, text) and run.config == chain.config:
+                original_text = "" if run.original is None else run.original.text
+                if (run.prompt, original_text) == (prompt, text) and run.config == chain.config:
                     return run_id
         return None
 
@@ -222,9 +222,9 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
     except ThoughtNotFound:
         return False
     original, tags = run.original, chain.options.get("tags", ())
-    given = original.text if original is not None and original.author == "input" else ""
+    original_text = original.text if original is not None and original.author == "input" else ""
     sent = (prompt, text if text.strip() else "", tags, chain.config.fingerprint)
-    if (run.prompt, given, run.tags, run.config.fingerprint) != sent:
+    if (run.prompt, original_text, run.tags, run.config.fingerprint) != sent:
         raise ConfigurationError(
             "this idempotency key was sent with another request before",
             "send a new key with a new request",
@@ -232,7 +232,7 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
     return True
 
 
-def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
+def _make_resume_work(chain: "Chain", run_id: str) -> Work[RunResult]:
     return lambda listen, parting: chain.resume(
         run_id, listen=listen, parting=parting, reopen=False
     )
@@ -256,11 +256,11 @@ class RunProgress:
             self._total += _SEARCHES * sections * (inquiry.max_iterations + 1)
 
     async def announce(self) -> None:
-        """Report the id of the run before anything else: it is found by it then."""
+        """Report the id of the run before anything else, so that it can be found."""
         await self._ctx.report_progress(0, self._total, f"run {self._run_id}")
 
     async def report(self, event: ChainEvent) -> None:
-        """Report an event that is a step, unless it was told already."""
+        """Report an event that is a step, unless it was reported already."""
         is_end = event.phase == "stop"
         reached = self._total if is_end else self._reached + 1
         if reached == self._reached or isinstance(event.entry, Started | Called):

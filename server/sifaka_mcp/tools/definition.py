@@ -25,21 +25,21 @@ from sifaka_mcp.safe_text import parts_of
 from sifaka_mcp.tenancy import tenant_of_request
 from sifaka_mcp.tools import arguments_schema
 
-_MUCH = 2_000
+_LARGE = 2_000
 """Characters of arguments, plain texts left out, beyond which they are read in a thread."""
 _READERS = 2
 """Threads that read arguments of one tenant at the same time."""
 _MOST_NAMED = 8
 _NEAR = 0.82
-"""The likeness from which another name is taken for a slip, which must not lift a limit."""
+"""The likeness from which another name counts as a slip, which must not lift a limit."""
 _limiters: RunVar[dict[str | None, CapacityLimiter]] = RunVar("sifaka_readers")
 
 
-def _is_much(value: object) -> bool:
+def _is_large(value: object) -> bool:
     """True when a value of JSON is written with more than `_MUCH` characters; looks no further."""
     parts = ((name, part) for _, name, part in parts_of(value))
     sizes = (len(name) + (len(part) if isinstance(part, str) else 4) for name, part in parts)
-    return any(size > _MUCH for size in accumulate(sizes))
+    return any(size > _LARGE for size in accumulate(sizes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,15 +69,15 @@ class BoundedTool:
         """
         fields = self.arguments.model_fields
         listed = arguments_schema(self.name)["properties"]
-        given = {name: value for name, value in arguments.items() if name in listed}
+        used = {name: value for name, value in arguments.items() if name in listed}
         ignored = [name for name in arguments if name not in listed]
         texts = {name for name, field in fields.items() if field.annotation is str}
         with tool_errors(self.name):
-            if _is_much([given[name] for name in given.keys() - texts]):
-                limiter = _limiter()
-                values = await anyio.to_thread.run_sync(self._read, given, ignored, limiter=limiter)
+            if _is_large([used[name] for name in used.keys() - texts]):
+                limiter = _limiter_of_tenant()
+                values = await anyio.to_thread.run_sync(self._parse, used, ignored, limiter=limiter)
             else:
-                values = self._read(given, ignored)
+                values = self._parse(used, ignored)
             try:
                 result = await self.function(ctx=ctx, **values)
             except InputRequired as asking:
@@ -86,30 +86,30 @@ class BoundedTool:
             _name_ignored(result, ignored)
         return result
 
-    def _read(self, given: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
-        """The arguments as they are meant, which are checked.
+    def _parse(self, arguments: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
+        """The arguments as the host means them, checked.
 
         Raises:
             ToolError: Some are missing or cannot be read, or others are near to a real one.
         """
         schema = arguments_schema(self.name)
-        meant, known = as_meant(given, schema), schema["properties"]
-        missing = [name for name in schema.get("required", ()) if name not in meant]
-        if self.one_of and not any(name in meant for name in self.one_of):
+        parsed, fields = as_meant(arguments, schema), schema["properties"]
+        missing = [name for name in schema.get("required", ()) if name not in parsed]
+        if self.one_of and not any(name in parsed for name in self.one_of):
             *rest, last = self.one_of
             missing.append(f"{', '.join(rest)} or {last}")
-        said = [f"missing: {', '.join(missing)}"] if missing else []
+        faults = [f"missing: {', '.join(missing)}"] if missing else []
         for name in others:
-            if (near := closest(name, known, similarity=_NEAR)) is not None:
-                said.append(f"unknown argument {name[:40]!r}, did you mean {near!r}?")
+            if (near := closest(name, fields, similarity=_NEAR)) is not None:
+                faults.append(f"unknown argument {name[:40]!r}, did you mean {near!r}?")
             elif (
-                around := next((n for n in known if name in _options(known[n])), None)
+                around := next((n for n in fields if name in _option_names(fields[n])), None)
             ) is not None:
-                said.append(f"{name!r} is no argument, it is an option in {around!r}")
-        if said:
-            raise ToolError(f"{self.name}: {'; '.join(said)}; known: {', '.join(known)}")
+                faults.append(f"{name!r} is no argument, it is an option in {around!r}")
+        if faults:
+            raise ToolError(f"{self.name}: {'; '.join(faults)}; known: {', '.join(fields)}")
         try:
-            return dict(self.arguments.model_validate(meant))
+            return dict(self.arguments.model_validate(parsed))
         except ValidationError as error:
             raise ToolError(explain(error, tags=tuple(VALIDATORS))) from error
 
@@ -132,7 +132,7 @@ def define(
     real name is refused.
     """
 
-    def made(function: Callable[..., Any]) -> BoundedTool:
+    def make_tool(function: Callable[..., Any]) -> BoundedTool:
         name, signature = function.__name__, inspect.signature(function, eval_str=True)
         fields: dict[str, Any] = {
             each.name: (each.annotation, ... if each.default is each.empty else each.default)
@@ -162,7 +162,7 @@ def define(
             result=signature.return_annotation.__metadata__[0],
         )
 
-    return made
+    return make_tool
 
 
 def _name_ignored(result: CallToolResult, ignored: Sequence[str]) -> None:
@@ -183,41 +183,41 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
     """
     kind: object = schema.get("type")
     inner: dict[str, Any] = schema.get("items", {})
-    meant: object = value
+    parsed: object = value
     if isinstance(value, str) and kind in {"array", "object"}:
-        meant = _parsed(value, [value] if inner.get("type") == "string" else value)
-    if isinstance(meant, list) and kind == "array":
-        return [as_meant(each, inner) for each in cast("list[object]", meant)]
-    if not isinstance(meant, dict) or kind != "object":
-        return cast("object", meant)
-    known, needed = schema.get("properties", {}), schema.get("required", ())
+        parsed = _parse_json(value, [value] if inner.get("type") == "string" else value)
+    if isinstance(parsed, list) and kind == "array":
+        return [as_meant(each, inner) for each in cast("list[object]", parsed)]
+    if not isinstance(parsed, dict) or kind != "object":
+        return cast("object", parsed)
+    properties, needed = schema.get("properties", {}), schema.get("required", ())
     return {
-        name: as_meant(given, known.get(name, {}))
-        for name, given in cast("dict[str, object]", meant).items()
-        if not _is_left_out(given, known.get(name, {}), needed=name in needed)
+        name: as_meant(item, properties.get(name, {}))
+        for name, item in cast("dict[str, object]", parsed).items()
+        if not _is_left_out(item, properties.get(name, {}), needed=name in needed)
     }
 
 
-def _parsed(text: str, otherwise: object) -> Any:
+def _parse_json(text: str, default: object) -> Any:
     try:
-        read: Any = json.loads(text)
+        parsed: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return otherwise
-    return cast("object", read) if isinstance(read, list | dict) else text
+        return default
+    return cast("object", parsed) if isinstance(parsed, list | dict) else text
 
 
-def _is_left_out(given: object, schema: Mapping[str, Any], *, needed: bool) -> bool:
-    if given == "null":
+def _is_left_out(value: object, schema: Mapping[str, Any], *, needed: bool) -> bool:
+    if value == "null":
         return schema.get("type") in {"array", "boolean", "integer", "number", "object"}
-    return given is None or (given == "" and not needed)
+    return value is None or (value == "" and not needed)
 
 
-def _options(schema: Mapping[str, Any]) -> Collection[str]:
+def _option_names(schema: Mapping[str, Any]) -> Collection[str]:
     """The names of the options inside an argument, but for those that hosts have themselves."""
     return schema.get("items", schema).get("properties", {}).keys() - {"type", "name"}
 
 
-def _limiter() -> CapacityLimiter:
+def _limiter_of_tenant() -> CapacityLimiter:
     limiters = _limiters.get(None)
     if limiters is None:
         _limiters.set(limiters := {})

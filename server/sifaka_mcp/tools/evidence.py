@@ -68,7 +68,7 @@ async def verify_evidence(
     ] = None,
 ) -> Annotated[CallToolResult, VerifyOut]:
     """See the tool's description."""
-    given = await text_of(ctx, text, source)
+    content = await text_of(ctx, text, source)
     exchange = Exchange.of(ctx)
     documents = documents_of(sources)
     options = check_options(
@@ -84,9 +84,9 @@ async def verify_evidence(
         model=model, host=exchange.host, absent=exchange.absent, critics=(), budget=budget
     )
     try:
-        found = await check_claims(
+        report = await check_claims(
             chain,
-            given,
+            content,
             claims=claims or None,
             documents=documents,
             options=options,
@@ -98,7 +98,7 @@ async def verify_evidence(
         )
     except Suspended as waiting:
         raise asked_again(ctx, exchange.ask(waiting)) from None
-    out = VerifyOut.of(found)
+    out = VerifyOut.of(report)
     return answer(verification(out), out)
 
 

@@ -92,7 +92,7 @@ async def improve_text(
     state, exchange = request.state, request.exchange
     if exchange.run_id is not None:
         return await request.go_on(exchange.run_id)
-    found = await text_of(ctx, text, source)
+    content = await text_of(ctx, text, source)
     writer = state.settings.model if model == AUTO else model
     chain = await state.chain(
         model=model,
@@ -109,7 +109,7 @@ async def improve_text(
         remember=remember,
         lint_rules=await lint_rules_of(ctx, source),
     )
-    return await request.begin(chain, prompt, text=found)
+    return await request.begin(chain, prompt, text=content)
 
 
 @define(
@@ -147,7 +147,7 @@ async def submit_revision(
             raise ConfigurationError(
                 "the revision is given in two ways", "give one of `text` and `edits`"
             )
-        revised = _edited_one(run, parent, edits)
+        revised = _find_edited(run, parent, edits)
         text = edited(revised.text, edits)
     if not again:
         run = await request.after_others(run)
@@ -175,11 +175,11 @@ async def submit_revision(
         raise asked_again(ctx, asking) from None
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    known = (revised or result.handed_in or parent) if result.accepted else parent
-    return await answer_with_text(result, returns, known, ctx=ctx)
+    known_version = (revised or result.handed_in or parent) if result.accepted else parent
+    return await answer_with_text(result, returns, known_version, ctx=ctx)
 
 
-def _edited_one(run: Run, parent: Thought, edits: Sequence[Edit]) -> Thought:
+def _find_edited(run: Run, parent: Thought, edits: Sequence[Edit]) -> Thought:
     """The version that edits are of: the last one handed in for the parent, or the parent."""
     for each in reversed(run.thoughts):
         handed_in = (each.author, each.parent_id) == (CALLER, parent.id)

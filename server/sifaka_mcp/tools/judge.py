@@ -24,7 +24,7 @@ _PAGE = 40
 Cursor = Annotated[str, Field(description="`next_cursor` of the page before")]
 
 
-def _turn_to(lists: Sequence[list[IssueOut]], seen: int) -> str | None:
+def _cut_to_page(lists: Sequence[list[IssueOut]], seen: int) -> str | None:
     """Leave the issues of one page in their lists.
 
     Args:
@@ -60,19 +60,19 @@ async def validate_text(
     cursor: Cursor = "",
 ) -> Annotated[CallToolResult, ValidateOut]:
     """See the tool's description."""
-    found = await text_of(ctx, text, source)
-    if not found:
+    content = await text_of(ctx, text, source)
+    if not content:
         raise ConfigurationError("the text is empty", "give the text to check, or its source")
     seen, plugins = number_of(cursor), state_of(ctx).plugins
-    report = await validate(found, validators, original=original, plugins=plugins)
+    report = await validate(content, validators, original=original, plugins=plugins)
 
-    def made() -> CallToolResult:
+    def make_page() -> CallToolResult:
         out = ValidateOut.of(report)
-        out.next_cursor = _turn_to([each.issues for each in out.results], seen)
+        out.next_cursor = _cut_to_page([each.issues for each in out.results], seen)
         return answer(verdicts(out), out)
 
     return await beside_the_loop(
-        made, if_long=sum(len(each.issues) for each in report.results) > _PAGE
+        make_page, if_long=sum(len(each.issues) for each in report.results) > _PAGE
     )
 
 
@@ -103,8 +103,8 @@ async def critique_text(
     """See the tool's description."""
     from sifaka.tasks.criticism import review
 
-    given = await text_of(ctx, text, source)
-    if not given:
+    content = await text_of(ctx, text, source)
+    if not content:
         raise ConfigurationError("the text is empty", "give the text to judge, or its source")
     seen, exchange = number_of(cursor), Exchange.of(ctx)
     chain = await state_of(ctx).chain(
@@ -116,9 +116,9 @@ async def critique_text(
         lint_rules=await lint_rules_of(ctx, source),
     )
     try:
-        found = await review(
+        report = await review(
             chain,
-            given,
+            content,
             prompt,
             original=original,
             documents=documents_of([SourceIn(text=each) for each in sources or ()]),
@@ -127,11 +127,11 @@ async def critique_text(
     except Suspended as waiting:
         raise asked_again(ctx, exchange.ask(waiting)) from None
 
-    def made() -> CallToolResult:
-        out = CritiqueTextOut.of(found)
-        out.next_cursor = _turn_to([out.issues], seen)
+    def make_page() -> CallToolResult:
+        out = CritiqueTextOut.of(report)
+        out.next_cursor = _cut_to_page([out.issues], seen)
         return answer(critique(out), out)
 
     return await beside_the_loop(
-        made, if_long=sum(len(each.issues) for each in found.feedback) > _PAGE
+        make_page, if_long=sum(len(each.issues) for each in report.feedback) > _PAGE
     )

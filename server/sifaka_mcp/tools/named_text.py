@@ -42,7 +42,7 @@ async def text_of(ctx: ToolContext, text: str, source: str) -> str:
         raise ConfigurationError("there are a text and a source", "give one of them")
     scheme, _, rest = source.partition("://")
     if scheme in {"thought", "run"}:
-        return await _of_version(ctx, scheme, rest.removesuffix("/text"))
+        return await _text_of_version(ctx, scheme, rest.removesuffix("/text"))
     path = _path_of(source)
     if path is None:
         raise ConfigurationError(
@@ -53,8 +53,8 @@ async def text_of(ctx: ToolContext, text: str, source: str) -> str:
         raise ConfigurationError(
             "files are not read for clients over HTTP", "send the text, or name a version"
         )
-    roots = await _roots(ctx)
-    return await anyio.to_thread.run_sync(_read, path, roots)
+    roots = await _ask_for_roots(ctx)
+    return await anyio.to_thread.run_sync(_read_file, path, roots)
 
 
 async def lint_rules_of(ctx: ToolContext, source: str) -> RuleChoice | None:
@@ -84,11 +84,11 @@ def asked_again(ctx: ToolContext, waiting: InputRequired) -> InputRequired:
     """Further questions, and once more that for the roots, if a text was read by its answer."""
     if _ROOTS not in (ctx.input_responses or {}):
         return waiting
-    asked = {**(waiting.result.input_requests or {}), _ROOTS: ListRootsRequest()}
-    return InputRequired(waiting.result.model_copy(update={"input_requests": asked}))
+    requests = {**(waiting.result.input_requests or {}), _ROOTS: ListRootsRequest()}
+    return InputRequired(waiting.result.model_copy(update={"input_requests": requests}))
 
 
-async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:
+async def _text_of_version(ctx: ToolContext, scheme: str, name: str) -> str:
     run_id = name if scheme == "run" else name.rpartition(".")[0]
     run = await state_of(ctx).store.load(run_id)
     wanted = (run.champion_id or f"{run_id}.0") if scheme == "run" else name
@@ -98,7 +98,7 @@ async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:
         raise ThoughtNotFound(wanted) from None
 
 
-async def _roots(ctx: ToolContext) -> list[Path]:
+async def _ask_for_roots(ctx: ToolContext) -> list[Path]:
     capabilities = ctx.client_capabilities
     if capabilities is None or capabilities.roots is None:
         raise ConfigurationError(
@@ -113,32 +113,32 @@ async def _roots(ctx: ToolContext) -> list[Path]:
         raise InputRequired(
             InputRequiredResult(input_requests={_ROOTS: request}, request_state="{}")
         )
-    return _paths(granted)
+    return _paths_of_roots(granted)
 
 
-def _paths(granted: ListRootsResult) -> list[Path]:
+def _paths_of_roots(granted: ListRootsResult) -> list[Path]:
     urls = (urlsplit(str(root.uri)) for root in granted.roots)
     # Not `resolve`, which raises for a loop of links before Python 3.13.
     return [Path(os.path.realpath(unquote(url.path))) for url in urls if url.scheme == "file"]
 
 
-def _read(path: Path, roots: Iterable[Path]) -> str:
+def _read_file(path: Path, roots: Iterable[Path]) -> str:
     """The text of a file, wherever its links lead, that is inside a root and not hidden in it.
 
     Raises:
         ConfigurationError: It is outside, hidden, no file, too long or not UTF-8.
     """
     try:
-        found = Path(os.path.realpath(path))
-        root = next((each for each in roots if found.is_relative_to(each)), None)
+        real_path = Path(os.path.realpath(path))
+        root = next((each for each in roots if real_path.is_relative_to(each)), None)
         if root is None:
             raise ConfigurationError(
                 f"{path.name!r} is in no root that the client grants", "send the text"
             )
         # What has become of the links since they were resolved is seen by the opener.
-        return read_beneath(found, _MOST_BYTES, root, hidden=False).decode("utf-8")
+        return read_beneath(real_path, _MOST_BYTES, root, hidden=False).decode("utf-8")
     except (OSError, ValueError) as error:
-        told = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigurationError(
-            f"{path.name!r} cannot be read: {told}", "send the text"
+            f"{path.name!r} cannot be read: {reason}", "send the text"
         ) from error

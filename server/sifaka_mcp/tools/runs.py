@@ -39,7 +39,7 @@ async def get_thought_history(
 ) -> Annotated[CallToolResult, HistoryOut]:
     """See the tool's description."""
     state = state_of(ctx)
-    found = await look_up(
+    results = await look_up(
         state.store,
         embeds=state.settings.embedding_model is not None,
         run_id=run_id,
@@ -47,14 +47,14 @@ async def get_thought_history(
         limit=limit,
         cursor=cursor,
     )
-    out = HistoryOut.of(found, include_text=include_text)
+    out = HistoryOut.of(results, include_text=include_text)
     if out.thoughts:
         kept = fitting(out.thoughts)
         if kept < len(out.thoughts):
             out.thoughts, out.next_cursor = out.thoughts[:kept], str(int(cursor or 0) + kept)
     result = answer(history(out, as_data=True), out)
-    if found.run is not None and not cursor:
-        result.meta = await anyio.to_thread.run_sync(view_of, found.run)
+    if results.run is not None and not cursor:
+        result.meta = await anyio.to_thread.run_sync(view_of, results.run)
     return result
 
 

@@ -20,13 +20,13 @@ def edits(hunks: Iterable[Hunk]) -> list[Hunk]:
     for hunk in hunks:
         if hunk.op == "equal" and groups and groups[-1][0].op == "equal":
             groups[-1].append(hunk)
-        elif hunk.op != "equal" and len(groups) > 1 and _one_edit(groups[-2], groups[-1], hunk):
+        elif hunk.op != "equal" and len(groups) > 1 and _is_one_edit(groups[-2], groups[-1], hunk):
             between = groups.pop()
             groups[-1] += [*between, hunk]
         else:
             groups.append([hunk])
     whole = [
-        made(group[0], "".join(h.before for h in group), "".join(h.after for h in group))
+        _replace_words(group[0], "".join(h.before for h in group), "".join(h.after for h in group))
         for group in groups
     ]
     for at in range(len(whole)):
@@ -35,7 +35,7 @@ def edits(hunks: Iterable[Hunk]) -> list[Hunk]:
     return [hunk for hunk in whole if hunk.op != "equal" or hunk.before]
 
 
-def _one_edit(first: Sequence[Hunk], between: Sequence[Hunk], second: Hunk) -> bool:
+def _is_one_edit(first: Sequence[Hunk], between: Sequence[Hunk], second: Hunk) -> bool:
     same = "".join(hunk.before for hunk in between)
     return (
         first[0].op != "equal"
@@ -46,15 +46,15 @@ def _one_edit(first: Sequence[Hunk], between: Sequence[Hunk], second: Hunk) -> b
     )
 
 
-def made(hunk: Hunk, before: str, after: str, *, shift: int = 0) -> Hunk:
+def _replace_words(hunk: Hunk, before: str, after: str, *, shift: int = 0) -> Hunk:
     """The hunk with other words, which begin `shift` characters later."""
-    op = "equal" if hunk.op == "equal" else _op(before, after)
+    op = "equal" if hunk.op == "equal" else _choose_op(before, after)
     return hunk.model_copy(
         update={"op": op, "before": before, "after": after, "start": hunk.start + shift}
     )
 
 
-def _op(before: str, after: str) -> str:
+def _choose_op(before: str, after: str) -> str:
     return "insert" if not before else "delete" if not after else "replace"
 
 
@@ -69,14 +69,14 @@ def _take_whole_words(hunks: list[Hunk], at: int) -> None:
         number = _DIGITS_BEFORE.search(left[-_LONGEST_NUMBER:])
         head = number[0] if number else head
     if head and any(_BEGINNING.match(side or right) for side in sides):
-        hunks[at - 1] = made(hunks[at - 1], *(left[: -len(head)],) * 2)
-        hunk = made(hunk, *(head + side for side in sides), shift=-len(head))
+        hunks[at - 1] = _replace_words(hunks[at - 1], *(left[: -len(head)],) * 2)
+        hunk = _replace_words(hunk, *(head + side for side in sides), shift=-len(head))
     tail = _BEGINNING.match(right)
     if any(side[-1:].isdigit() for side in sides):
         tail = _MORE_DIGITS.match(right) or tail
     if tail and any(_last_word(side or left) for side in (hunk.before, hunk.after)):
-        hunks[at + 1] = made(hunks[at + 1], *(right[tail.end() :],) * 2, shift=tail.end())
-        hunk = made(hunk, hunk.before + tail[0], hunk.after + tail[0])
+        hunks[at + 1] = _replace_words(hunks[at + 1], *(right[tail.end() :],) * 2, shift=tail.end())
+        hunk = _replace_words(hunk, hunk.before + tail[0], hunk.after + tail[0])
     hunks[at] = hunk
 
 

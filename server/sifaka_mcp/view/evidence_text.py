@@ -48,29 +48,29 @@ def verification(out: VerifyOut) -> str:
 
 def found_evidence(out: EvidenceSearchOut) -> str:
     """The text of `search_evidence`."""
-    told = counts(Counter(each.classification for each in out.evidence), nothing="none")
+    amounts = counts(Counter(each.classification for each in out.evidence), nothing="none")
     lines = [f"question: {out.question}"]
     if out.status is not None:
-        lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({told})")
+        lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({amounts})")
     lines.append(f"usage: {usage(out.usage)}")
     lines += section("queries", map(str, out.queries))
     lines += section(
         "criteria", [f"{c.id} ({c.type}, {c.weight:g}): {c.description}" for c in out.criteria]
     )
     for number, each in enumerate(out.evidence[:_MOST], 1):
-        lines += ["", *_found_lines(each, number)]
+        lines += ["", *_result_lines(each, number)]
     lines += ["", out.instructions] if out.instructions else []
     notes = section("degraded", [f"- {line}" for line in (*out.degraded, *out.notes)])
     return "\n".join([*lines, "", *notes] if notes else lines)
 
 
-def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
-    yield f"{number}. {found.classification} {found.score:.2f}: {found.explanation}"
-    yield from (f"   {each.criterion}: {q}" for each in found.judgements for q in each.quotes)
-    if found.passage:
-        yield f"   passage: {found.passage:{len(found.passage.raw)}}"
-    also = f", also {', '.join(map(str, found.also))}" if found.also else ""
-    yield f"   from {_document_line(found)}{also}"
+def _result_lines(result: FoundOut, number: int) -> Iterator[str]:
+    yield f"{number}. {result.classification} {result.score:.2f}: {result.explanation}"
+    yield from (f"   {each.criterion}: {q}" for each in result.judgements for q in each.quotes)
+    if result.passage:
+        yield f"   passage: {result.passage:{len(result.passage.raw)}}"
+    also = f", also {', '.join(map(str, result.also))}" if result.also else ""
+    yield f"   from {_source_line(result)}{also}"
 
 
 def step_of(progress: EvidenceProgress) -> str:
@@ -107,23 +107,23 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
     unjudged = evidence.stance == "unjudged"
     stance = evidence.stance.replace("_", " ")
     most = len(evidence.quote.raw) if unjudged else _LONGEST
-    told = f"{evidence.quote:{most}}" if evidence.quote else "nothing quoted"
-    yield f"- {stance}: {told}"
+    quote = f"{evidence.quote:{most}}" if evidence.quote else "nothing quoted"
+    yield f"- {stance}: {quote}"
     retrieved = f", retrieved {evidence.retrieved_at}" if evidence.retrieved_at else ""
-    yield f"  from {_document_line(evidence)}{retrieved}"
+    yield f"  from {_source_line(evidence)}{retrieved}"
 
 
-def _document_line(found: EvidenceOut | FoundOut) -> str:
+def _source_line(source: EvidenceOut | FoundOut) -> str:
     """The title, the place and the date of a document."""
-    title = f"{found.title:120}" if found.title else "a document"
-    date = f"of {found.published}" if found.published else "without a date"
-    return f"{title}, {_where_found(found)}, {date}"
+    title = f"{source.title:120}" if source.title else "a document"
+    date = f"of {source.published}" if source.published else "without a date"
+    return f"{title}, {_location_of(source)}, {date}"
 
 
-def _where_found(found: EvidenceOut | FoundOut) -> str:
+def _location_of(source: EvidenceOut | FoundOut) -> str:
     """The place where a reader finds a document; of one that came with the call its number."""
-    if found.adapter.raw == GIVEN:
-        number = found.id.raw.removeprefix(f"{GIVEN}-")
-        given = f"given as source {number}" if number.isdigit() else "given"
-        return f"{found.url or given}"
-    return f"{found.url or found.id}" + (f" in {found.adapter}" if found.adapter else "")
+    if source.adapter.raw == GIVEN:
+        number = source.id.raw.removeprefix(f"{GIVEN}-")
+        unnamed = f"given as source {number}" if number.isdigit() else "given"
+        return f"{source.url or unnamed}"
+    return f"{source.url or source.id}" + (f" in {source.adapter}" if source.adapter else "")

@@ -50,23 +50,23 @@ def show_run(
     console = Console(file=stream, highlight=False, soft_wrap=True)
     out, original = out_of(result, TextOut()), result.run.original
     if isinstance(out, RESEARCHED):
-        _print([*research_lines(out.research), ""], console, "")
+        _print_lines([*research_lines(out.research), ""], console, "")
     if original is not None and result.changed and original.text:
-        tell = list_changes if show_text else show_changes
-        tell(result.diff, console)
+        print_changes = list_changes if show_text else show_changes
+        print_changes(result.diff, console)
     if show_text:
         # A long text takes the console more time than all that was done for it.
         print(visible(result.text.rstrip("\n").replace("\r\n", "\n")), file=stream)
     show_verdicts(out.validation_results, stream, issues=False)
     if out.left:
         console.print()
-        _print(section("left for you", issue_lines(out.left)), console, "")
+        _print_lines(section("left for you", issue_lines(out.left)), console, "")
     notes = (
         *turned_down_lines(out),
         *section("not checked", unchecked_lines(out.checked)),
         *section("degraded", degraded_lines(out.degraded)),
     )
-    _print(notes, console, "yellow")
+    _print_lines(notes, console, "yellow")
     history = command("history", result.run_id)
     if brief := result.brief_at(shell_door(command, result.run_id)):
         is_fixable = any(each.fix is not None and not each.safe for each in brief.issues)
@@ -76,7 +76,7 @@ def show_run(
             *(("suggested fixes: --suggestions makes them, --review asks for each",) * is_fixable),
             "a model as the writer: --model provider:name",
         ]
-        _print(steps, console, "cyan")
+        _print_lines(steps, console, "cyan")
     passed = "passing" if result.passed else "not passing"
     if result.stop_reason == "rules_met":
         passed = "nobody judged the meaning"
@@ -100,10 +100,10 @@ def show_verdicts(results: Iterable[ValidationOut], stream: TextIO, *, issues: b
     if lines:
         console.print()
     for line in lines:
-        _print([line], console, _STYLES.get(line.split()[0], ""))
+        _print_lines([line], console, _STYLES.get(line.split()[0], ""))
 
 
-def _print(lines: Iterable[str], console: Console, style: str) -> None:
+def _print_lines(lines: Iterable[str], console: Console, style: str) -> None:
     for line in lines:
         console.print(Text(visible(line), style=style))
 
@@ -114,14 +114,14 @@ def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
     for hunk in changes[:MOST_CHANGES]:
         console.print(
             Text.assemble(
-                (repr(_ends(hunk.before, 2 * _CONTEXT)), "red"),
+                (repr(_shorten(hunk.before, 2 * _CONTEXT)), "red"),
                 " -> ",
-                (repr(_ends(hunk.after, 2 * _CONTEXT)), "green"),
+                (repr(_shorten(hunk.after, 2 * _CONTEXT)), "green"),
                 (because(hunk.reason), "dim italic"),
             ),
             soft_wrap=not console.is_terminal,
         )
-    _tell_the_rest(len(changes), console)
+    _print_rest(len(changes), console)
     console.print()
 
 
@@ -137,7 +137,7 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
         if hunk.op == "equal":
             if text and hunk.before[:1].isalnum():
                 text.append(" ")  # what is in brackets is no part of the word
-            text.append(visible(_ends(hunk.before, 4 * _CONTEXT)))
+            text.append(visible(_shorten(hunk.before, 4 * _CONTEXT)))
             continue
         if hunk.before:
             text.append(f"[-{visible(hunk.before)}-]", style="red strike")
@@ -145,17 +145,17 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
             text.append(f"{{+{visible(hunk.after)}+}}", style="green")
         text.append(because(hunk.reason), style="dim italic")
     console.print(text, soft_wrap=not console.is_terminal)
-    _tell_the_rest(len(changes), console)
+    _print_rest(len(changes), console)
 
 
-def _tell_the_rest(count: int, console: Console) -> None:
+def _print_rest(count: int, console: Console) -> None:
     if count > MOST_CHANGES:
         console.print(
             Text(f"and {count - MOST_CHANGES:,} more changes; --json has all", style="dim")
         )
 
 
-def _ends(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """The text, its middle left out, from word to word or line to line, when it is longer."""
     if len(text) <= most:
         return text

@@ -1,7 +1,7 @@
 """Results as plain text, complete enough to act on without the structured part.
 
 What critics, validators and texts say stays on its line, so that it cannot pretend to be one of
-ours, and a text stands between marks that it cannot foresee.
+ours, and a text is between marks that it cannot foresee.
 """
 
 import json
@@ -47,14 +47,14 @@ def verdicts(out: ValidateOut) -> str:
 
 def critique(out: CritiqueTextOut) -> str:
     """The text of `critique_text`."""
-    is_found = out.issues or out.differences or out.verdict == "revise"
-    is_read = any(said.scores or not (said.reason or out.degraded) for said in out.critiques)
-    found = "rules found nothing" if is_read else "nothing was checked"
-    found = "what rules found stands below" if is_found else found
-    judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
+    has_faults = out.issues or out.differences or out.verdict == "revise"
+    is_read = any(critic.scores or not (critic.reason or out.degraded) for critic in out.critiques)
+    outcome = "rules found nothing" if is_read else "nothing was checked"
+    outcome = "what rules found stands below" if has_faults else outcome
+    note = "" if out.rubric is None else f" ({outcome}; nobody judged the meaning)"
     lines = (
-        f"verdict: {out.verdict}{judged}",
-        *(line for said in out.critiques for line in _critique_lines(said, with_scores=True)),
+        f"verdict: {out.verdict}{note}",
+        *(line for critic in out.critiques for line in _critique_lines(critic, with_scores=True)),
         *_section("issues", issue_lines(out.issues)),
         *_section("differences", [_difference_line(each) for each in out.differences]),
         *_section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []]),
@@ -74,17 +74,17 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
     waits = out.brief is not None
     is_kept = out.status == "done" and isinstance(out, SubmitOut) and not out.left
     results = [each for each in out.validation_results if not (waits and each.passed)]
-    is_taken = isinstance(out, SubmitOut) and out.accepted
+    is_accepted = isinstance(out, SubmitOut) and out.accepted
     lines = [
         *_fate_lines(out),
         *_state_lines(out),
-        *(_researched(out.research) if isinstance(out, RESEARCHED) else ()),
+        *(_research_section(out.research) if isinstance(out, RESEARCHED) else ()),
         *verdict_lines(results),
         *(_section("changes", _change_lines(out.diff, _CHANGES)) if out.text is not None else ()),
         *_section("found", issue_lines(out.brief.issues if out.brief else out.left)),
         *(_section("found, and kept by you", issue_lines(out.issues)) if is_kept else ()),
         *(() if waits else _section("not checked", unchecked_lines(out.checked))),
-        *(() if waits or is_taken else turned_down_lines(out)),
+        *(() if waits or is_accepted else turned_down_lines(out)),
         *_section("degraded", degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
@@ -147,7 +147,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
 
     Args:
         out: The answer.
-        as_data: Whether texts stand between marks, as for a model.
+        as_data: Whether texts are between marks, as for a model.
     """
     lines: list[str] = []
     if out.run is not None:
@@ -208,21 +208,21 @@ def _version_lines(thought: ThoughtOut) -> Iterator[str]:
     yield from [f"  kept as it is: {thought.declined}"] if thought.declined else []
     yield from (f"  {line}" for line in verdict_lines(thought.validation_results))
     yield from (f"  {_difference_line(each)}" for each in thought.differences)
-    yield from (f"  {line}" for said in thought.critic_feedback for line in _critique_lines(said))
+    yield from (f"  {line}" for each in thought.critic_feedback for line in _critique_lines(each))
     yield from (f"  {line}" for line in _change_lines(thought.diff, _MOST))
 
 
-def _critique_lines(said: CritiqueOut, *, with_scores: bool = False) -> Iterator[str]:
+def _critique_lines(critique: CritiqueOut, *, with_scores: bool = False) -> Iterator[str]:
     """What a critic said: its verdict, its suggestions, and what else it has put on record."""
-    scores = said.scores.items() if with_scores else ()
-    told = ", ".join(f"{Remark(aspect)} {score:.2f}" for aspect, score in scores)
-    verdict = said.verdict or said.reason or "no verdict"
-    yield f"{said.critic}: {verdict}" + (f" ({told})" if told else "")
-    yield from (f"  - {suggestion}" for suggestion in said.suggestions[:_MOST])
-    if said.reflection:
-        yield f"  lesson: {said.reflection}"
-    if said.details:
-        yield f"  details: {Remark(json.dumps(said.details, ensure_ascii=False)):300}"
+    scores = critique.scores.items() if with_scores else ()
+    listed = ", ".join(f"{Remark(aspect)} {score:.2f}" for aspect, score in scores)
+    verdict = critique.verdict or critique.reason or "no verdict"
+    yield f"{critique.critic}: {verdict}" + (f" ({listed})" if listed else "")
+    yield from (f"  - {suggestion}" for suggestion in critique.suggestions[:_MOST])
+    if critique.reflection:
+        yield f"  lesson: {critique.reflection}"
+    if critique.details:
+        yield f"  details: {Remark(json.dumps(critique.details, ensure_ascii=False)):300}"
 
 
 def verdict_lines(results: Iterable[ValidationOut], *, issues: bool = True) -> Iterator[str]:
@@ -239,20 +239,20 @@ def verdict_lines(results: Iterable[ValidationOut], *, issues: bool = True) -> I
 
 def issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
     """A line for each issue: its place and words, what is wrong, its fix."""
-    return _first(map(_issue_line, issues), len(issues))
+    return _truncate(map(_issue_line, issues), len(issues))
 
 
 def _issue_line(issue: IssueOut) -> str:
-    place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
+    position = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
     quote = f"{issue.quote:80}: " if issue.quote else ""
     fix = "" if issue.fix is None else f" -> {issue.fix:80}"
     support = f", reported by {issue.support}" if issue.support > 1 else ""
     places = f", at {len(issue.places)} places" if issue.places else ""
     about = f"{issue.category}, severity {issue.severity}{support}{places}"
-    return f"{place}{quote}{issue.message}{fix} ({about})"
+    return f"{position}{quote}{issue.message}{fix} ({about})"
 
 
-def _first(lines: Iterable[str], count: int, most: int = _MOST) -> Iterator[str]:
+def _truncate(lines: Iterable[str], count: int, most: int = _MOST) -> Iterator[str]:
     """The first of so many lines, and how many more there are."""
     yield from islice(lines, most)
     if count > most:
@@ -262,7 +262,7 @@ def _first(lines: Iterable[str], count: int, most: int = _MOST) -> Iterator[str]
 def unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
     """A line for each thing that was not checked, or in part alone."""
     for check in checks:
-        # That nobody judged the meaning is said with the status.
+        # That nobody judged the meaning is part of the status.
         if check.what.raw != "meaning" and (not check.done or check.reason):
             part = " in part" if check.done else ""
             yield f"{check.what}{part}: {check.reason or 'no verdict'}"
@@ -277,14 +277,14 @@ def turned_down_lines(out: RunAnswer) -> list[str]:
 
 
 def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
-    return _first(
+    return _truncate(
         (f"- {h.before:80} -> {h.after:80}{because(h.reason.raw)}" for h in hunks), len(hunks), most
     )
 
 
 def degraded_lines(degraded: Sequence[Remark]) -> Iterator[str]:
     """A line for each thing that failed or fell back."""
-    return _first((f"- {line}" for line in degraded), len(degraded))
+    return _truncate((f"- {line}" for line in degraded), len(degraded))
 
 
 def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
@@ -299,12 +299,12 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _researched(out: ResearchedOut) -> Iterator[str]:
+def _research_section(out: ResearchedOut) -> Iterator[str]:
     yield from research_lines(out)
     references = (
         f"[{each.n}] {each.title:120} {each.url or each.id}".rstrip() for each in out.references
     )
-    yield from _section("references", _first(references, len(out.references), _MOST_REFERENCES))
+    yield from _section("references", _truncate(references, len(out.references), _MOST_REFERENCES))
 
 
 def research_lines(out: ResearchedOut) -> Iterator[str]:
