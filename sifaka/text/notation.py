@@ -120,23 +120,23 @@ RANGE = (
 )
 
 
-def _numbered(groups: str) -> dict[str, int]:
+def _index(groups: str) -> dict[str, int]:
     """The place of each group, from 1, by each of its words."""
     return {w: n for n, group in enumerate(groups.split("/"), 1) for w in group.split()}
 
 
-def _valued(words: str) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
+def _read_values(words: str) -> dict[str, Fraction]:
+    values: dict[str, Fraction] = {}
     for entry in words.split():
-        word, _, said = entry.partition(":")
-        found[word] = Fraction(said) if said else [*found.values()][-1] + 1
-    return found
+        word, _, value = entry.partition(":")
+        values[word] = Fraction(value) if value else [*values.values()][-1] + 1
+    return values
 
 
-MONTHS: Mapping[str, int] = _numbered(_MONTHS)
-WEEKDAYS: Mapping[str, int] = _numbered(_WEEKDAYS) | _numbered("mo / di / mi / do / fr / sa / so")
+MONTHS: Mapping[str, int] = _index(_MONTHS)
+WEEKDAYS: Mapping[str, int] = _index(_WEEKDAYS) | _index("mo / di / mi / do / fr / sa / so")
 NUMBER_WORDS: Mapping[str, Mapping[str, Fraction]] = {
-    code: _valued(words) for code, words in _NUMBERS.items()
+    code: _read_values(words) for code, words in _NUMBERS.items()
 }
 SCALES: Mapping[str, int] = {
     word: int(size)
