@@ -183,7 +183,7 @@ def _compile_signs() -> Mapping[str, re.Pattern[str]]:
 
 
 class Harper:
-    """Harper in a worker process of its own, asked by one thread at a time.
+    """Harper in a worker process of its own, used by one thread at a time.
 
     Its tables take 130 MB for the life of a process: this one ends after `_IDLE_SECONDS`, and the
     next text starts another.

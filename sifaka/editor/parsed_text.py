@@ -30,7 +30,7 @@ FAR = 1_000
 
 _PATTERNS = patterns_of(__file__, "places")
 _Found = dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]
-_HELD: WeakValueDictionary[tuple[str, Format], "ParsedText"] = WeakValueDictionary()
+_IN_USE: WeakValueDictionary[tuple[str, Format], "ParsedText"] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,12 @@ class ParsedText:
         The last one is kept, with what was found in it: editor and critic ask for the same text.
         So is each that is in use.
         """
-        parsed = _HELD.get((text, format))
+        parsed = _IN_USE.get((text, format))
         if parsed is None:
             markup = marks(text, format) if format in READERS else ()
             prose = view(text, markup) if markup else text
             parsed = cls(text, prose, format, markup)
-            _HELD[text, format] = parsed
+            _IN_USE[text, format] = parsed
         return parsed
 
     @cached_property

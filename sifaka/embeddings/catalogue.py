@@ -130,12 +130,12 @@ Loading = Callable[[Path], Encode]
 
 @dataclass
 class LocalEmbedder:
-    """A model that is loaded by its first call, once, and then asked by one thread at a time."""
+    """A model that is loaded by its first call, once, and then used by one thread at a time."""
 
     name: str
     folder: Path
     load: Loading
-    # Of threads, not tasks: callers may be in several event loops. It is held while texts are
+    # Of threads, not tasks: callers may be in several event loops. It is taken while texts are
     # encoded too, as models change their tokenizer's settings meanwhile.
     lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 

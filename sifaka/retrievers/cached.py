@@ -96,7 +96,7 @@ class _Entry(Frozen):
 class CachedRetriever:
     """Asks a retriever only what no cache knows.
 
-    Caches are asked in their order, and what one of them has is put into those before it. One that
+    Caches are read in their order, and what one of them has is put into those before it. One that
     fails is left out for a while. A failure of the retriever is kept nowhere. The caches stay open:
     their maker closes them.
 

@@ -9,7 +9,7 @@ from sifaka.retrievers.protocol import DOCUMENTS
 
 
 class MockRetriever:
-    """Finds what a test says, and remembers what it was asked.
+    """Finds what a test gives it, and remembers the queries.
 
     Args:
         documents: The documents for any query, or for each query; for one that is not in the

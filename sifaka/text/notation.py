@@ -31,7 +31,7 @@ _NUMBERS = {
         veinte treinta:30 cuarenta:40 cincuenta:50 sesenta:60 docena:12 primer:1 primero:1
         primera:1 segundo:2 segunda:2 tercer:3 tercero:3 tercera:3 cuarta:4 quinto quinta:5""",
 }
-"""Words of numbers; where no value is said it is one more than that of the word before."""
+"""Words of numbers; where no value is given it is one more than that of the word before."""
 
 _SCALES = """
     100 hundred hundert cent ciento
@@ -152,7 +152,7 @@ UNITS: Mapping[str, tuple[str, Fraction]] = {
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern of all of the words, the longer ones first, with what they begin with said once.
+    """A pattern of all of the words, the longer ones first, with what they begin with written once.
 
     `re` tries each alternative at each place of a text, and slowly where case is ignored.
     """

@@ -12,7 +12,7 @@ from sifaka.text.markdown import Block, Markdown, front_matter
 from sifaka.text.tables import patterns_of
 
 SECTION_CHARS = 24_000
-"""Characters beyond which a text is worked on in sections, where nothing else is said."""
+"""Characters beyond which a text is worked on in sections by default."""
 _OUTLINE = 3_000
 """Characters of an outline; the deepest headings are left out first."""
 _LONGEST_TITLE = 80

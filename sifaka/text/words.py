@@ -20,7 +20,7 @@ _JOINT = r"(?:['’\-–./&@_]|(?<=\d)[,:](?=\d))"
 """Marks within one word or one number."""
 _PLAIN = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
 """A word where no letter is above U+02FF: no marks, and spaces between words."""
-# What they do not match is said: sets of all characters from one on take milliseconds to compile.
+# Negated sets of characters: sets of all characters from one on take milliseconds to compile.
 _MARKED = re.compile("[^\u0000-\u02ff]")
 _BEYOND_LATIN = re.compile("[^\u0000-\u02ff\u1e00-\u2bff]")
 SIGNS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー々〇"
