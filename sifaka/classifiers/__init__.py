@@ -50,7 +50,7 @@ def classifier(name: str) -> Classifier:
             return screen(name)
 
 
-async def classified(asked: Classifier, text: str) -> Classification:
+async def classified(classifier: Classifier, text: str) -> Classification:
     """The classification of a text, made beside the event loop.
 
     Other code than ours is run in a thread; ours works on a long text in a worker process.
@@ -58,8 +58,8 @@ async def classified(asked: Classifier, text: str) -> Classification:
     Raises:
         TimeoutError: The text takes too long; see `sifaka.isolation.run_limited` for others.
     """
-    if type(asked).__module__.startswith(_OWN):
-        found = await run_limited(asked.classify, text, size=len(text))
+    if type(classifier).__module__.startswith(_OWN):
+        result = await run_limited(classifier.classify, text, size=len(text))
     else:
-        found = await to_thread.run_sync(asked.classify, text, abandon_on_cancel=True)
-    return await found if isawaitable(found) else found
+        result = await to_thread.run_sync(classifier.classify, text, abandon_on_cancel=True)
+    return await result if isawaitable(result) else result

@@ -16,16 +16,16 @@ _CERTAIN = 0.5
 
 def other_language(text: str) -> str | None:
     """The ISO 639-1 code of a text that is surely not English; code and URLs do not count."""
-    told = tell_language(blanked(text, [*code_spans(text), *urls(text)]))
-    return told.language if told.language != "en" and told.confidence >= _CERTAIN else None
+    result = tell_language(blanked(text, [*code_spans(text), *urls(text)]))
+    return result.language if result.language != "en" and result.confidence >= _CERTAIN else None
 
 
 def unread(text: str, coverage: str) -> Classification | None:
     """That a text is unknown to a classifier of English, if it is in another language."""
     if (language := other_language(text)) is None:
         return None
-    told = f"{coverage}; the text reads as {language!r}"
-    return Classification(label=UNKNOWN, confidence=0, coverage=told)
+    reason = f"{coverage}; the text reads as {language!r}"
+    return Classification(label=UNKNOWN, confidence=0, coverage=reason)
 
 
 WORD_LIMIT = 60
@@ -65,22 +65,22 @@ def syllables(word: str) -> int:
     # A monster is no word: it is neither searched by every rule nor kept in the cache.
     if len(word) > WORD_LIMIT:
         return max(1, len(_PATTERNS["vowels"].findall(word)))
-    return _counted(word)
+    return _count_syllables(word)
 
 
 @lru_cache(maxsize=16_384)
-def _counted(word: str) -> int:
+def _count_syllables(word: str) -> int:
     decomposed = unicodedata.normalize("NFD", word.lower()).replace("’", "'")
     plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
     parts = [part.removesuffix("'s").strip("'") for part in re.split(r"[^a-z']+", plain)]
-    return max(1, sum(_one(part) for part in parts if part))
+    return max(1, sum(_count_part(part) for part in parts if part))
 
 
-def _one(word: str) -> int:
+def _count_part(word: str) -> int:
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]
-    heard = len(_PATTERNS["vowels"].findall(word)) + len(_PATTERNS["hiatus"].findall(word))
-    return max(1, heard - sum(1 for rule in _SILENT if rule.search(word)))
+    count = len(_PATTERNS["vowels"].findall(word)) + len(_PATTERNS["hiatus"].findall(word))
+    return max(1, count - sum(1 for rule in _SILENT if rule.search(word)))
 
 
 class SentenceCounts(NamedTuple):
@@ -113,14 +113,14 @@ def measured(text: str) -> list[SentenceCounts]:
     prose = blanked(text, [*code_spans(text), *urls(text)])
     prose = _PATTERNS["not_prose"].sub(lambda line: " " * len(line.group()), prose)
     latin = 0
-    found: list[SentenceCounts] = []
+    counts: list[SentenceCounts] = []
     for start, end in sentences(prose):
         words: list[str] = _PATTERNS["latin_word"].findall(prose, start, end)
         if words:
             latin += sum(map(len, words))
-            found.append(SentenceCounts((start, end), 1, len(words), sum(map(syllables, words))))
+            counts.append(SentenceCounts((start, end), 1, len(words), sum(map(syllables, words))))
     others = 0 if prose.isascii() else len(_PATTERNS["other_letter"].findall(prose))
-    return found if latin >= others else []
+    return counts if latin >= others else []
 
 
 def together(text: str, sentences: list[SentenceCounts]) -> SentenceCounts:

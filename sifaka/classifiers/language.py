@@ -38,32 +38,32 @@ class LanguageClassifier:
     def labels(self) -> tuple[str, ...]:
         """The codes it may answer, and `unknown`."""
         own = set(OWN_LANGUAGES)
-        if self.engine != "own" and _installed():
-            known: list[str] = _identifier().labels
-            own |= {_MACRO_LANGUAGES.get(code, code) for code in known}
+        if self.engine != "own" and _is_installed():
+            codes: list[str] = _load_identifier().labels
+            own |= {_MACRO_LANGUAGES.get(code, code) for code in codes}
         return (*sorted(own), UNKNOWN)
 
     def classify(self, text: str) -> Classification:
         """The language of most of the text, code and URLs left out."""
         prose = sample(blanked(text, [*code_spans(text), *urls(text)]))
         coverage = "script and function words"
-        if self.engine != "own" and _installed():
+        if self.engine != "own" and _is_installed():
             coverage = "script and py3langid"
             written, _ = script(prose)
             if written not in SURE_SCRIPTS and is_enough(prose, written):
-                return _by_model(prose, coverage)
-        told = tell_language(prose)
+                return _classify_by_model(prose, coverage)
+        detected = tell_language(prose)
         return Classification(
-            label=told.language or UNKNOWN,
-            confidence=told.confidence,
-            scores=dict(told.scores),
-            coverage=f"{coverage}; too short" if told.short else coverage,
+            label=detected.language or UNKNOWN,
+            confidence=detected.confidence,
+            scores=dict(detected.scores),
+            coverage=f"{coverage}; too short" if detected.short else coverage,
         )
 
 
-def _by_model(prose: str, coverage: str) -> Classification:
+def _classify_by_model(prose: str, coverage: str) -> Classification:
     scores: dict[str, float] = {}
-    ranked: list[tuple[str, float]] = _identifier().rank(prose)[:3]
+    ranked: list[tuple[str, float]] = _load_identifier().rank(prose)[:3]
     for code, share in ranked:
         macro = _MACRO_LANGUAGES.get(code, code)
         scores[macro] = round(scores.get(macro, 0.0) + share, 3)
@@ -76,12 +76,12 @@ def _by_model(prose: str, coverage: str) -> Classification:
     )
 
 
-def _installed() -> bool:
+def _is_installed() -> bool:
     return find_spec("py3langid") is not None
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> Any:
+def _load_identifier() -> Any:
     # It has no types.
     from py3langid import langid  # pyright: ignore[reportMissingTypeStubs]
 

@@ -11,7 +11,7 @@ from sifaka.record.results import Issue
 NONE_FOUND = "none found"
 """The label of a screen that found nothing, which does not say that there is nothing."""
 UNKNOWN = "unknown"
-"""The label of a text that cannot be told, such as one that is too short."""
+"""The label of a text that cannot be judged, such as one that is too short."""
 
 
 class Classification(Frozen):

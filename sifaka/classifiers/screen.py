@@ -52,7 +52,7 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True)
 class Screen:
-    """Looks for explicit wordings outside URLs; finding none proves nothing, and is said so."""
+    """Looks for explicit wordings outside URLs; finding none proves nothing, and says so."""
 
     name: str
     label: str
@@ -74,8 +74,8 @@ class Screen:
         severity less. Different wordings add up; the same wording twice does not. Nothing found in
         a text that is not English is `unknown`.
         """
-        found = list(self._find_matches(text))
-        if not found:
+        hits = list(self._find_matches(text))
+        if not hits:
             return unread(text, self.coverage) or Classification(
                 label=NONE_FOUND,
                 confidence=NOTHING_FOUND,
@@ -83,19 +83,19 @@ class Screen:
                 coverage=self.coverage,
             )
         heaviest: dict[tuple[str, str], float] = {}
-        for occurrence in found:
+        for occurrence in hits:
             key = occurrence.rule.name, text[occurrence.start : occurrence.end].lower()
             heaviest[key] = max(heaviest.get(key, 0.0), occurrence.weight)
         doubt = prod(1 - weight for weight in heaviest.values())
         # Quotations alone do not add up to an accusation.
-        most = 0.45 if all(occurrence.mentioned for occurrence in found) else 0.98
+        most = 0.45 if all(occurrence.mentioned for occurrence in hits) else 0.98
         confidence = round(min(most, 1 - doubt), 2)
         return Classification(
             label=self.label,
             confidence=confidence,
             scores={self.label: confidence},
             coverage=self.coverage,
-            evidence=tuple(self._issue(text, occurrence) for occurrence in found[:EVIDENCE_LIMIT]),
+            evidence=tuple(self._issue(text, occurrence) for occurrence in hits[:EVIDENCE_LIMIT]),
         )
 
     def _find_matches(self, text: str) -> Iterator[Occurrence]:
@@ -103,18 +103,18 @@ class Screen:
         prose = blanked(text, urls(text))
         matches = [
             (match.start(), -match.end(), number)
-            for number, pattern in enumerate(_compiled(self.rules))
+            for number, pattern in enumerate(_compile_rules(self.rules))
             for match in pattern.finditer(prose)
         ]
         if not matches:
             return
         quoted = (match.span() for match in _PATTERNS["quoted"].finditer(text))
-        said = blanked(text, (*quoted, *code_spans(text)))
+        unquoted = blanked(text, (*quoted, *code_spans(text)))
         end = 0
         for start, negated_end, number in sorted(matches):
             if start >= end:
                 end = -negated_end
-                mentioned = said[start] == " " or (self.denials and _is_reported(text, start))
+                mentioned = unquoted[start] == " " or (self.denials and _is_reported(text, start))
                 yield Occurrence(start, end, self.rules[number], mentioned)
 
     def _issue(self, text: str, occurrence: Occurrence) -> Issue:
@@ -133,7 +133,7 @@ class Screen:
 
 
 @lru_cache(maxsize=32)
-def _compiled(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str], ...]:
+def _compile_rules(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(rule.pattern, re.IGNORECASE) for rule in rules)
 
 
@@ -146,12 +146,12 @@ def _is_reported(text: str, at: int) -> bool:
 def screen(name: str) -> Screen:
     """The screen of a group of `screens.toml`."""
     group = dict(table(__file__, "screens")[name])
-    rules = tuple(map(_rule, group.pop("rules")))
+    rules = tuple(map(_make_rule, group.pop("rules")))
     return Screen(name, rules=rules, **group)
 
 
-def _rule(row: Row) -> Rule:
-    words = (_word(**listed) for listed in row.get("words", ()))
+def _make_rule(row: Row) -> Rule:
+    words = (_match_word(**listed) for listed in row.get("words", ()))
     pattern = "|".join((*words, *row.get("patterns", ())))
     return Rule(row["name"], pattern, row["message"], row["severity"], row["weight"])
 
@@ -164,7 +164,7 @@ _LEAST_MASKED = 4
 """Letters of the shortest word that may be masked: `a*s` may as well be a product."""
 
 
-def _disguised(stem: str) -> str:
+def _disguise(stem: str) -> str:
     """A pattern for the stem that starts and ends on a word boundary of the stem's own letters.
 
     The first and last letter stand as they are or doubled, so that a row of stars is no word; the
@@ -178,9 +178,9 @@ def _disguised(stem: str) -> str:
     return f"(?:{masked}|{spelled})"
 
 
-def _word(stems: str, endings: str = "s?") -> str:
+def _match_word(stems: str, endings: str = "s?") -> str:
     """A pattern for whole words: any of the stems, disguised or not, with one of the endings."""
-    ways = "|".join(map(_disguised, stems.split()))
+    ways = "|".join(map(_disguise, stems.split()))
     return rf"(?<![^\W_])(?:{ways})(?:{endings})(?![^\W_]|[*$@])"
 
 

@@ -54,8 +54,8 @@ class SentimentClassifier:
         if (other := unread(text, coverage)) is not None:
             return other
         prose = blanked(text, [*code_spans(text), *urls(text)])
-        parts = (part for sentence in sentences(prose) for part in _parts(prose, sentence))
-        rated = [(part, _score(prose, part)) for part in parts]
+        parts = (part for sentence in sentences(prose) for part in _split_parts(prose, sentence))
+        rated = [(part, _score_part(prose, part)) for part in parts]
         if not rated:
             return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
         mean = sum(score for _, score in rated) / len(rated)
@@ -72,14 +72,14 @@ class SentimentClassifier:
                 "neutral": round(1 - sum(abs(score) for _, score in rated) / len(rated), 3),
             },
             coverage=coverage,
-            evidence=_evidence(text, label, rated),
+            evidence=_rank_evidence(text, label, rated),
         )
 
 
-def _evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tuple[Issue, ...]:
+def _rank_evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tuple[Issue, ...]:
     sign = {"positive": 1, "negative": -1}.get(label, 0)
     clear = [(span, score) for span, score in rated if score * sign > NEUTRAL_WITHIN]
-    clearest = sorted(clear, key=lambda found: -abs(found[1]))[:EVIDENCE_LIMIT]
+    clearest = sorted(clear, key=lambda rating: -abs(rating[1]))[:EVIDENCE_LIMIT]
     return tuple(
         Issue.at(
             text,
@@ -93,22 +93,22 @@ def _evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tup
     )
 
 
-def _parts(prose: str, span: Span) -> Iterator[Span]:
-    for found in _PATTERNS["part"].finditer(prose, *span):
-        symbols = len(_PATTERNS["symbol"].findall(found.group()))
+def _split_parts(prose: str, span: Span) -> Iterator[Span]:
+    for match in _PATTERNS["part"].finditer(prose, *span):
+        symbols = len(_PATTERNS["symbol"].findall(match.group()))
         if symbols <= _MOST_SYMBOLS:
-            yield found.span()
+            yield match.span()
         else:
-            yield from (each.span() for each in _PATTERNS["symbols"].finditer(prose, *found.span()))
+            yield from (each.span() for each in _PATTERNS["symbols"].finditer(prose, *match.span()))
 
 
-def _score(prose: str, span: Span) -> float:
+def _score_part(prose: str, span: Span) -> float:
     """From -1, most negative, to 1; 0 where no word is in the lexicon."""
-    return _analyzer().polarity_scores(prose[slice(*span)])["compound"]
+    return _load_analyzer().polarity_scores(prose[slice(*span)])["compound"]
 
 
 @lru_cache(maxsize=1)
-def _analyzer() -> Any:
+def _load_analyzer() -> Any:
     # It has no types.
     from vaderSentiment import vaderSentiment  # pyright: ignore[reportMissingTypeStubs]
 

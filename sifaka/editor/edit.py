@@ -30,7 +30,7 @@ LONG_ROUNDS = 1
 """The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
 
 _BEFORE = 12
-"""Characters before an edit that tell its place in the next round."""
+"""Characters before an edit that identify its place in the next round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class AppliedEdit:
     start: int
     """The offset of the change in the text before the call."""
     before: str
-    """The words that were replaced, as they stood when the rule fired."""
+    """The words that were replaced, as they were when the rule fired."""
     after: str
 
 
@@ -71,25 +71,25 @@ def apply(
     format is recognised by the text's look when None.
     """
     wanted = (issue for issue in issues if issue.safe or fixes == "suggested")
-    candidates = [issue for issue in wanted if _fits(text, issue)]
+    candidates = [issue for issue in wanted if _is_applicable(text, issue)]
     for issue in candidates:
         if text and (issue.start, issue.end) == (0, len(text)):  # as a repair of JSON does
-            edit = _log(text, issue)
+            edit = _log_edit(text, issue)
             return Edited(text=edit.after, edits=(edit,))
     if not candidates:
         return Edited(text=text, edits=())
     off_limits = ParsedText.read(text, format or recognise(text)).verbatim
-    chosen = [*_chosen(text, candidates, off_limits, gate)][::-1]
+    chosen = [*_choose(text, candidates, off_limits, gate)][::-1]
     pieces: list[str] = []
     position = 0
     for issue in chosen:
         pieces += [text[position : issue.start], issue.fix or ""]
         position = issue.end or 0
     pieces.append(text[position:])
-    return Edited(text="".join(pieces), edits=tuple(_log(text, issue) for issue in chosen))
+    return Edited(text="".join(pieces), edits=tuple(_log_edit(text, issue) for issue in chosen))
 
 
-def _chosen(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -> Iterator[Issue]:
+def _choose(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -> Iterator[Issue]:
     limit = len(text) + 1
     for issue in sorted(issues, key=lambda i: (i.start or 0, i.end or 0), reverse=True):
         start, end = issue.start or 0, issue.end or 0
@@ -99,15 +99,15 @@ def _chosen(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -
             yield issue
 
 
-def _fits(text: str, issue: Issue) -> bool:
+def _is_applicable(text: str, issue: Issue) -> bool:
     if issue.fix is None or issue.start is None or issue.end is None:
         return False
-    found = text[issue.start : issue.end]
+    current = text[issue.start : issue.end]
     is_within = 0 <= issue.start <= issue.end <= len(text)
-    return is_within and found.startswith(issue.quote) and found != issue.fix
+    return is_within and current.startswith(issue.quote) and current != issue.fix
 
 
-def _log(text: str, issue: Issue) -> AppliedEdit:
+def _log_edit(text: str, issue: Issue) -> AppliedEdit:
     start, end = issue.start or 0, issue.end or 0
     return AppliedEdit(
         rule=issue.rule or issue.category,
@@ -142,13 +142,13 @@ def edit(
             done; if that does not settle, the safe ones alone stay.
         format: The format of the text; recognised by its look when None. Source code and data stay
             as they are.
-        rules: The rules whose findings are mended; `default` when None.
+        rules: The rules whose findings are fixed; `default` when None.
     """
     format = format or recognise(text)
-    given = apply(text, issues, fixes=fixes, format=format, gate=keeps_surroundings)
-    if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
-        return given
-    rounds = [given]
+    requested = apply(text, issues, fixes=fixes, format=format, gate=keeps_surroundings)
+    if any(entry.before == text for entry in requested.edits) or format in UNCHECKED:
+        return requested
+    rounds = [requested]
 
     def find(text: str) -> Iterable[Issue]:
         return findings(ParsedText.read(text, format), rules).issues
@@ -157,8 +157,8 @@ def edit(
     for tier in tiers:
         rounds += settle(rounds[-1].text, find, tier, format)
     if len(rounds) == 1:
-        return given
-    return Edited(text=rounds[-1].text, edits=_placed(rounds))
+        return requested
+    return Edited(text=rounds[-1].text, edits=_merge_logs(rounds))
 
 
 def settle(
@@ -194,7 +194,7 @@ def settle(
     return rounds if long else ()
 
 
-def _placed(rounds: Sequence[Edited]) -> tuple[AppliedEdit, ...]:
+def _merge_logs(rounds: Sequence[Edited]) -> tuple[AppliedEdit, ...]:
     """The edits of all rounds, each placed in the text before the first."""
     log: list[AppliedEdit] = []
     origins = [Origins(round_.edits) for round_ in rounds]

@@ -40,10 +40,10 @@ def encoding(parsed: ParsedText) -> Iterator[Issue]:
         if _PATTERNS["suspect"].search(stretch):
             repaired = fix_text(stretch, config)
             if repaired != stretch:
-                yield from _changes(parsed, match.start(), stretch, repaired)
+                yield from _find_changes(parsed, match.start(), stretch, repaired)
 
 
-def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Iterator[Issue]:
+def _find_changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Iterator[Issue]:
     before, after = _PATTERNS["pieces"].findall(line), _PATTERNS["pieces"].findall(repaired)
     places = list(accumulate(map(len, before), initial=offset))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
@@ -52,13 +52,13 @@ def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Itera
         if kind == "equal" or parsed.protected.touches(start, end):
             continue
         fix = "".join(after[k:m])
-        message = _message(parsed.text[start:end], fix)
-        # Alone it may be spoken of: "if you see â€™".
+        message = _describe_change(parsed.text[start:end], fix)
+        # Alone it may be the topic: "if you see â€™".
         safe = bool(_PATTERNS["word"].search(parsed.text, start, end)) or fix in {"–", "—", "…"}
         yield parsed.issue((start, end), fix, message, "encoding", "encoding", safe=safe)
 
 
-def _message(before: str, after: str) -> str:
+def _describe_change(before: str, after: str) -> str:
     if not after.strip():
         return "stray characters"
     if normalize("NFC", before) == after:

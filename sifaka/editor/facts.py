@@ -18,13 +18,13 @@ def facts(text: str) -> Counter[str]:
 
     The ways to write `not` count as one, so that `cannot` may become `can't`.
     """
-    found = Counter[str](_PATTERNS["number"].findall(text))
+    counts = Counter[str](_PATTERNS["number"].findall(text))
     if ":/" in text or "www." in text or "mailto:" in text:
-        found.update(text[start:end] for start, end in urls(text))
+        counts.update(text[start:end] for start, end in urls(text))
     for match in _PATTERNS["negation"].finditer(text):
         word = match.group().lower()
-        found["not" if word.endswith("t") else word.replace("noone", "no")] += 1
-    return found
+        counts["not" if word.endswith("t") else word.replace("noone", "no")] += 1
+    return counts
 
 
 def keeps_facts(text: str, issue: Issue) -> bool:
@@ -33,7 +33,7 @@ def keeps_facts(text: str, issue: Issue) -> bool:
     A repaired encoding may bring a negation to light: `donâ€™t` has none, `don’t` has.
     """
     start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
-    left, right = _window(text, start, end)
+    left, right = _find_window(text, start, end)
     after = text[left:start] + fix + text[end:right]
     return _have_the_same_facts(text[left:right], after, encoding=issue.category == "encoding")
 
@@ -54,14 +54,14 @@ def keeps_surroundings(text: str, issue: Issue) -> bool:
     For requested replacements: those may name another number on purpose.
     """
     start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
-    left, right = _window(text, start, end)
+    left, right = _find_window(text, start, end)
     before = facts(text[left:start]) + facts(text[end:right])
     glued = facts(text[left:start] + fix + text[end:right])
     is_apart = facts(text[left:right]) == before + facts(text[start:end])
     return not is_apart or glued == before + facts(fix)
 
 
-def _window(text: str, start: int, end: int) -> tuple[int, int]:
+def _find_window(text: str, start: int, end: int) -> tuple[int, int]:
     left, right = max(0, start - WINDOW), min(len(text), end + WINDOW)
     while left > 0 and not text[left - 1].isspace():
         left -= 1

@@ -106,20 +106,20 @@ def grammar_of(texts: Sequence[ParsedText], rules: str) -> Sequence[Sequence[Iss
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
     parts = [list(stretches(parsed, rules)) for parsed in texts]
     asked_for = [part for listed in parts for _, part in listed]
-    found = iter(shared_harper().lint(asked_for, rules) if asked_for else ())
+    lints = iter(shared_harper().lint(asked_for, rules) if asked_for else ())
     issues: list[list[Issue]] = [[] for _ in texts]
     for parsed, listed, own in zip(texts, parts, issues, strict=True):
         for offset, _ in listed:
-            for rule, first, last, message, kind, fix in next(found):
-                place = offset + first, offset + last
+            for rule, first, last, message, kind, fix in next(lints):
+                span = offset + first, offset + last
                 ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
-                if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
+                if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*span):
                     continue
                 if fix and rule in _FIXES and not _FIXES[rule].fullmatch(fix):
                     fix = None
                 own.append(
                     parsed.issue(
-                        place, fix, message.replace("`", '"'), f"harper.{rule}",
+                        span, fix, message.replace("`", '"'), f"harper.{rule}",
                         _CATEGORIES.get(kind, "grammar"), safe=False,
                     )
                 )  # fmt: skip
@@ -138,8 +138,8 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     places = [(0, len(text))]
     if DEFAULT.issuperset(rules.split()):  # which look no further than a sentence
         words = parsed.words if text is parsed.text else word_places(text)
-        following = _following()
-        found = sorted(
+        following = _compile_signs()
+        signs = sorted(
             start
             for word in following.keys() & words.keys()
             for start in words[word]
@@ -148,42 +148,42 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
         places = [
             (start, end)
             for start, end in parsed.sentences
-            if bisect_left(found, start) < bisect_left(found, end)
+            if bisect_left(signs, start) < bisect_left(signs, end)
         ]
-    for place in places:
-        for part in _PATTERNS["part"].finditer(text, *place):
+    for span in places:
+        for part in _PATTERNS["part"].finditer(text, *span):
             if not part.group().isspace():
                 yield part.start(), part.group()
 
 
-def _of_each(parts: Sequence[str], found: Iterable[HarperLint]) -> Sequence[Sequence[HarperLint]]:
-    """What was found in parts that were read as one text, by part."""
+def _split(parts: Sequence[str], lints: Iterable[HarperLint]) -> Sequence[Sequence[HarperLint]]:
+    """The findings in parts that were read as one text, by part."""
     starts = [*accumulate((len(part) + 2 for part in parts), initial=0)]
     each: list[list[HarperLint]] = [[] for _ in parts]
-    for rule, start, end, message, kind, fix in found:
+    for rule, start, end, message, kind, fix in lints:
         at = bisect_right(starts, start) - 1
         each[at].append((rule, start - starts[at], end - starts[at], message, kind, fix))
     return each
 
 
 @cache
-def _following() -> Mapping[str, re.Pattern[str]]:
+def _compile_signs() -> Mapping[str, re.Pattern[str]]:
     """What has to follow a word to make it a sign."""
-    found: dict[str, list[str]] = defaultdict(list)
+    patterns: dict[str, list[str]] = defaultdict(list)
     for _, _, listed in _SIGNED:
         for sign in listed.split(" ; "):
             words, _, after = sign.partition(" > ")
             pattern = after.strip().replace(" ", r"\s+")
             for word in words.split():
-                found[word].append(rf"\s+(?:{pattern})(?!\w)" if pattern[:1] != "[" else pattern)
+                patterns[word].append(rf"\s+(?:{pattern})(?!\w)" if pattern[:1] != "[" else pattern)
     return {
         word: re.compile("|".join(after) if r"\s+(?:)(?!\w)" not in after else "")
-        for word, after in found.items()
+        for word, after in patterns.items()
     }
 
 
 class Harper:
-    """Harper in a worker process of its own, asked by one thread at a time.
+    """Harper in a worker process of its own, used by one thread at a time.
 
     Its tables take 130 MB for the life of a process: this one ends after `_IDLE_SECONDS`, and the
     next text starts another.
@@ -192,8 +192,8 @@ class Harper:
     def __init__(self) -> None:
         self._lock = Lock()
         self.idle = Timer(_IDLE_SECONDS, self.close)
-        """Ends the process when nothing has been asked for a while."""
-        self._known: dict[tuple[str, str], Sequence[HarperLint]] = {}
+        """Ends the process when it had no text for a while."""
+        self._answers: dict[tuple[str, str], Sequence[HarperLint]] = {}
         """The last answers; after an edit only the parts that it changed are read again."""
 
     @cached_property
@@ -211,21 +211,21 @@ class Harper:
         """
         with self._lock:
             self.idle.cancel()
-            new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._known]
+            new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._answers]
             keys = [(rules, part) for part in new]
             if new and DEFAULT.issuperset(rules.split()):
                 # As one text: to read another one takes it as long as twenty sentences.
                 (lints,) = self._ask(["\n\n".join(new)], rules, "plaintext")
-                self._known |= zip(keys, _of_each(new, lints), strict=True)
+                self._answers |= zip(keys, _split(new, lints), strict=True)
             elif new:
-                self._known |= zip(keys, self._ask(new, rules, "markdown"), strict=True)
-            found = [self._known[rules, part] for part in parts]
-            while len(self._known) > _MEMORY:
-                del self._known[next(iter(self._known))]
+                self._answers |= zip(keys, self._ask(new, rules, "markdown"), strict=True)
+            answers = [self._answers[rules, part] for part in parts]
+            while len(self._answers) > _MEMORY:
+                del self._answers[next(iter(self._answers))]
             self.idle = Timer(_IDLE_SECONDS, self.close)
             self.idle.daemon = True
             self.idle.start()
-        return found
+        return answers
 
     def _ask(self, texts: Sequence[str], rules: str, language: str) -> list[list[HarperLint]]:
         from sifaka.isolation import GIVEN_UP, MEMORY

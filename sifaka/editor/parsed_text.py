@@ -30,7 +30,7 @@ FAR = 1_000
 
 _PATTERNS = patterns_of(__file__, "places")
 _Found = dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]
-_HELD: WeakValueDictionary[tuple[str, Format], "ParsedText"] = WeakValueDictionary()
+_IN_USE: WeakValueDictionary[tuple[str, Format], "ParsedText"] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +52,14 @@ class ParsedText:
         """A text as prose, without the markup where its format has a reader.
 
         The last one is kept, with what was found in it: editor and critic ask for the same text.
-        So is each that somebody holds.
+        So is each that is in use.
         """
-        parsed = _HELD.get((text, format))
+        parsed = _IN_USE.get((text, format))
         if parsed is None:
             markup = marks(text, format) if format in READERS else ()
             prose = view(text, markup) if markup else text
             parsed = cls(text, prose, format, markup)
-            _HELD[text, format] = parsed
+            _IN_USE[text, format] = parsed
         return parsed
 
     @cached_property
@@ -107,8 +107,8 @@ class ParsedText:
     def foreign_share(self) -> float:
         """The share of the prose that is in other languages than English, 0 to 1."""
         prose = blanked(self.prose, self.protected.spans)
-        there = sum(_letters(prose[start:end]) for start, end in self.foreign)
-        return there / max(1, _letters(prose))
+        there = sum(_count_letters(prose[start:end]) for start, end in self.foreign)
+        return there / max(1, _count_letters(prose))
 
     @cached_property
     def _underlined(self) -> Cover:
@@ -221,5 +221,5 @@ def protected(text: str, format: Format = Format.MARKDOWN) -> Sequence[Span]:
     return ParsedText.read(text, format).protected.spans
 
 
-def _letters(text: str) -> int:
+def _count_letters(text: str) -> int:
     return sum(map(str.isalpha, text))

@@ -16,11 +16,11 @@ _PATTERNS = patterns_of(__file__, "around")
 Decision = Callable[[ParsedText, re.Match[str]], Iterator[Issue]]
 
 
-def _matches(pattern: re.Pattern[str], decide: Decision, parsed: ParsedText) -> Iterator[Issue]:
+def _find_issues(pattern: re.Pattern[str], decide: Decision, parsed: ParsedText) -> Iterator[Issue]:
     """The issues of the matches that a rule about English may examine."""
     for match in pattern.finditer(parsed.text):
         for issue in decide(parsed, match):
-            # Asked last: to know the reserved parts of a text is the dearer question.
+            # Checked last: to find the reserved parts of a text costs more.
             if parsed.free(*match.span()):
                 yield issue
 
@@ -32,9 +32,9 @@ _ARTICLES = {"consonant": "a", "vowel": "an", "onset": "a"}
 _ARTICLE_WORDS = words_of(__file__, "articles")
 
 
-def _article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+def _check_article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     article, word = match.groups()
-    sound = _sound(word.lower())
+    sound = _choose_article(word.lower())
     if sound is None or article.lower() == sound or _is_name(parsed, match):
         return
     fix = sound.capitalize() if article[0] == "A" else sound
@@ -46,10 +46,10 @@ def _article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     yield parsed.issue(match.span(1), fix, message, "article", safe=safe)
 
 
-def _sound(word: str) -> str | None:
+def _choose_article(word: str) -> str | None:
     """The article the word is spoken with; None when the spelling does not tell."""
-    told = (name for name, sound in _SOUNDS.items() if sound.match(word))
-    return _ARTICLES.get(next(told, ""))
+    names = (name for name, sound in _SOUNDS.items() if sound.match(word))
+    return _ARTICLES.get(next(names, ""))
 
 
 def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -64,7 +64,7 @@ def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     )
 
 
-articles = partial(_matches, _PATTERNS["article"], _article)
+articles = partial(_find_issues, _PATTERNS["article"], _check_article)
 """`a` before a vowel sound and `an` before a consonant sound.
 
 Safe when letter and sound agree or the sound is not disputed, a suggestion on the sound alone."""
@@ -78,12 +78,12 @@ _DOUBLED = words_of(__file__, "repetition")
 
 def repetition(parsed: ParsedText) -> Iterator[Issue]:
     """Words repeated by accident; only in lines long enough to be sentences."""
-    # What its neighbours decide stands in the table.
+    # What its neighbours decide is in the table.
     yield from confusions(parsed, (_REPETITION,))
-    yield from _matches(_PATTERNS["repeated"], _repeated, parsed)
+    yield from _find_issues(_PATTERNS["repeated"], _check_repeated, parsed)
 
 
-def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+def _check_repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     (start, end), word = match.span(), match[1].lower()
     opens = word != match[1] and word in _DOUBLED["openers"] and start in parsed.sentence_starts
     if (
@@ -106,7 +106,7 @@ def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 _AROUND = words_of(__file__, "whitespace")
 
 
-def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+def _check_space(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     start, end = match.span()
     mark = match.group(2)
     # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument, and
@@ -126,5 +126,5 @@ def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         yield parsed.issue((start, end), mark, message, "space_before_punctuation", "spacing")
 
 
-spacing = partial(_matches, _PATTERNS["space"], _before_mark)
+spacing = partial(_find_issues, _PATTERNS["space"], _check_space)
 """Spaces before punctuation."""

@@ -1,6 +1,6 @@
 """What of a text is closed to rules: other languages, code, addresses, names, quotes, tables, data.
 
-It needs no fence to be recognised. Inside a line decides the form of a piece; whole lines are told
+It needs no fence to be recognised. Inside a line the form of a piece decides; whole lines are known
 by their layout, and paragraphs by their lines: code, queries, logs, settings, traces, sessions of a
 shell. Prose has to look like prose to be edited among them.
 """
@@ -73,7 +73,7 @@ def foreign(text: str) -> Iterator[Span]:
     whole text. A text without any evidence counts as English.
     """
     read = [
-        (match, _evidence(_LANGUAGE["word"].findall(match.group())))
+        (match, _weigh_words(_LANGUAGE["word"].findall(match.group())))
         for match in _LANGUAGE["paragraph"].finditer(text)
     ]
     whole = sum(other - english for _, (english, other) in read) > 0
@@ -83,12 +83,12 @@ def foreign(text: str) -> Iterator[Span]:
         if other < 4 or other > english:
             continue
         for sentence in _LANGUAGE["sentence"].finditer(match.group()):
-            english, other = _evidence(_LANGUAGE["word"].findall(sentence.group()))
+            english, other = _weigh_words(_LANGUAGE["word"].findall(sentence.group()))
             if other > english * 2 and other >= (4 if english else 2):
                 yield match.start() + sentence.start(), match.start() + sentence.end()
 
 
-def _evidence(words: list[str]) -> tuple[int, int]:
+def _weigh_words(words: list[str]) -> tuple[int, int]:
     """Points for English and for other languages: two for a word of one side only."""
     small = [word.lower() for word in words]
     if (
@@ -100,11 +100,11 @@ def _evidence(words: list[str]) -> tuple[int, int]:
         return 1 + len(small) // 2, 0
     english = other = 0
     for number, (word, lowered) in enumerate(zip(words, small, strict=True)):
-        if known := _POINTS.get(lowered):
+        if points := _POINTS.get(lowered):
             # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
             if lowered in _ENGLISH or not number or not word[0].isupper():
-                english += known[0]
-                other += known[1]
+                english += points[0]
+                other += points[1]
         elif number and word[0].isupper():
             continue
         elif not lowered.isascii():
@@ -135,18 +135,18 @@ def verbatim_inline(text: str, format: Format, tokens: Iterable[Span]) -> Iterat
         tokens: Those that `tokens_of` finds in it.
     """
     yield from urls(text)
-    yield from _places({"email": "@"}, text)
+    yield from _find_marked({"email": "@"}, text)
     if format in MARKDOWN_LIKE:
         yield from code_spans(text)
-        yield from _enclosed(text, _INLINE["opening"], _closing_of)
-        yield from _references(text)
-        yield from _places(_IN_MARKDOWN, text)
+        yield from _find_enclosed(text, _INLINE["opening"], _choose_closing)
+        yield from _find_references(text)
+        yield from _find_marked(_IN_MARKDOWN, text)
     yield from (span for span in tokens if _INLINE["path"].match(text[slice(*span)]))
 
 
 def named_inline(text: str, tokens: Iterable[Span]) -> Iterator[Span]:
     """Identifiers, flags, placeholders and short quotes: what stands for itself."""
-    yield from _places(_NAMED, text)
+    yield from _find_marked(_NAMED, text)
     for start, end in tokens:
         token = text[start:end]
         if token not in _LATIN and (
@@ -169,26 +169,26 @@ def tokens_of(text: str) -> Iterator[Span]:
             yield start, start + len(core)
 
 
-def _places(patterns: dict[str, str], text: str) -> Iterator[Span]:
+def _find_marked(patterns: dict[str, str], text: str) -> Iterator[Span]:
     """The matches of those patterns of which the text has one of the marks."""
     for name, marks in patterns.items():
         if any(mark in text for mark in marks):
             yield from (match.span() for match in _INLINE[name].finditer(text))
 
 
-def _references(text: str) -> Iterator[Span]:
+def _find_references(text: str) -> Iterator[Span]:
     """Link texts that are labels too: `[guide]` and `[guide][]`, where `guide` is defined."""
     for match in _INLINE["label"].finditer(text) if "]:" in text else ():
         if " ".join(match.group(1).split()).upper() in read_markdown(text).references:
             yield match.span()
 
 
-def _closing_of(opening: re.Match[str]) -> str:
+def _choose_closing(opening: re.Match[str]) -> str:
     """What closes a comment, a formula or an element whose content is not prose."""
     return _CLOSING.get(opening.group()) or f"</{opening['element'].lower()}"
 
 
-def _enclosed(
+def _find_enclosed(
     text: str, opening: re.Pattern[str], closing: Callable[[re.Match[str]], str]
 ) -> Iterator[Span]:
     """The stretches from an opening mark to the closing one, whose case does not matter."""
@@ -222,13 +222,13 @@ def blocks(
     lines = [line.span() for line in _LAYOUT["line"].finditer(text)]
     if format in MARKDOWN_LIKE and _LAYOUT["indented"].search(text):
         yield from read_markdown(text).places("code_block")
-    yield from _tables(text, lines)
-    yield from _columns(text, lines)
-    yield from _machine_text(text)
-    yield from (span for span in lines if _stands_alone(text[slice(*span)]))
+    yield from _find_tables(text, lines)
+    yield from _find_columns(text, lines)
+    yield from _find_machine_text(text)
+    yield from (span for span in lines if _is_no_sentence(text[slice(*span)]))
 
 
-def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+def _find_tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Markdown and grid tables but for sentences in cells, without the last line end.
 
     Where the rows are aligned with the first one all of them is closed: a fix would move a border.
@@ -242,7 +242,7 @@ def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
         if first is None:
             first, width = start, end - start
         for cell in _LAYOUT["cell"].finditer(text, start, end) if end - start != width else ():
-            if _reads_well(cell.group()):
+            if _is_readable(cell.group()):
                 yield first, cell.start()
                 first = cell.end()
         yield first, end
@@ -254,8 +254,8 @@ def _is_row(line: str) -> bool:
     return line[0] == "|" or " | " in f" {line} " if "|" in line else is_ruled
 
 
-def _stands_alone(line: str) -> bool:
-    """True when one line alone shows that it is not a sentence."""
+def _is_no_sentence(line: str) -> bool:
+    """True when a line alone shows that it is not a sentence."""
     line = line.rstrip()
     stripped = line.strip()
     is_spaced = "  " in stripped or "\t" in stripped
@@ -271,10 +271,10 @@ def _stands_alone(line: str) -> bool:
     )
 
 
-def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
+def _find_columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Neighbouring lines whose gaps line up, or that have the same few words each."""
     written = [text[start:end] for start, end in lines]
-    gaps = [_gap_ends(line.rstrip()) for line in written]
+    gaps = [_find_gap_ends(line.rstrip()) for line in written]
     for at, (above, below) in enumerate(pairwise(lines)):
         if gaps[at] & gaps[at + 1]:
             yield above
@@ -292,7 +292,7 @@ def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
             yield first[0], third[1]
 
 
-def _gap_ends(line: str) -> frozenset[int]:
+def _find_gap_ends(line: str) -> frozenset[int]:
     gaps = _LAYOUT["gap"].finditer(line) if "  " in line or "\t" in line else ()
     return frozenset(gap.end() for gap in gaps)
 
@@ -303,10 +303,10 @@ _EVIDENT = [_MACHINE[name] for name in ("whole", "log", "trace", "command", "ele
 """Lines that need no second look."""
 
 
-def _machine_text(text: str) -> Iterator[Span]:
+def _find_machine_text(text: str) -> Iterator[Span]:
     """Spans of whole lines that are not written for people to read as sentences."""
     # Long strings and comments of programs.
-    yield from _enclosed(text, _MACHINE["literal"], lambda match: match.group(1) or "*/")
+    yield from _find_enclosed(text, _MACHINE["literal"], lambda match: match.group(1) or "*/")
     after_machine = False
     for match in _MACHINE["paragraph"].finditer(text):
         lines = match.group().rstrip("\n").split("\n")
@@ -317,7 +317,7 @@ def _machine_text(text: str) -> Iterator[Span]:
             continue
         after_machine = any(machine)
         if after_machine:
-            yield from _runs(match.start(), lines, machine)
+            yield from _find_runs(match.start(), lines, machine)
 
 
 def _is_machine(line: str) -> bool:
@@ -326,18 +326,18 @@ def _is_machine(line: str) -> bool:
     if _MACHINE["mark"].match(line) or not line.strip():
         return False
     is_evident = any(pattern.match(line) for pattern in _EVIDENT)
-    return is_evident or (bool(_MACHINE["code"].match(line)) and not _reads_well(line))
+    return is_evident or (bool(_MACHINE["code"].match(line)) and not _is_readable(line))
 
 
 def _is_prose(line: str) -> bool:
     """True when a line is a sentence, or a part of one, in a natural language."""
     if _MACHINE["mark"].match(line):
-        return not line.lstrip().startswith("#") and _reads_well(line)
+        return not line.lstrip().startswith("#") and _is_readable(line)
     unlike = (_MACHINE[name] for name in ("log", "trace", "query"))
-    return _reads_well(line) and not any(pattern.match(line) for pattern in unlike)
+    return _is_readable(line) and not any(pattern.match(line) for pattern in unlike)
 
 
-def _reads_well(line: str) -> bool:
+def _is_readable(line: str) -> bool:
     end = line.rstrip()
     words = _MACHINE["word"].findall(line)
     fragment = len(words) < 6 and not end.endswith((".", "!", "?", ":", ","))
@@ -415,7 +415,7 @@ def _is_recipe(lines: Sequence[str]) -> bool:
     return tabbed and bool(_MACHINE["target"].match(target))
 
 
-def _runs(offset: int, lines: Sequence[str], machine: Sequence[bool]) -> Iterator[Span]:
+def _find_runs(offset: int, lines: Sequence[str], machine: Sequence[bool]) -> Iterator[Span]:
     """The evident lines of a mixed paragraph, and what hangs on them."""
     begins = accumulate((len(line) + 1 for line in lines), initial=offset)
     inside = False

@@ -64,15 +64,15 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
     parsed = ParsedText.read(text, format)
-    found = findings(parsed, rules)
+    report = findings(parsed, rules)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
     if elsewhere > MOSTLY:
         line = "language: not checked, the text is not in English"
-        return replace(found, degraded=(line, *found.degraded), checked=False)
+        return replace(report, degraded=(line, *report.degraded), checked=False)
     if elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
-        return replace(found, degraded=(*found.degraded, line))
-    return found
+        return replace(report, degraded=(*report.degraded, line))
+    return report
 
 
 def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
@@ -97,7 +97,7 @@ def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
     if issues or SIGN in parsed.text:
         issues, wrong = wanted(issues, parsed.text, rules or RuleChoice())
     return Lint(
-        issues=_without_overlaps(issues) if issues else (),
+        issues=_drop_overlaps(issues) if issues else (),
         degraded=(*failed, *wrong),
         failed=tuple(failed),
         format=parsed.format,
@@ -105,20 +105,20 @@ def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
 
 
 def read_ahead(texts: Iterable[tuple[str, Format, RuleChoice]]) -> Sequence[object]:
-    """What Harper finds in all of some texts; as long as it is held `lint` need not ask again."""
+    """What Harper finds in all of some texts; as long as it is kept `lint` need not ask again."""
     together: dict[partial[Iterable[Issue]], list[ParsedText]] = defaultdict(list)
     for text, format, choice in texts:
         rule = finders(choice).get("grammar")
         if isinstance(rule, partial) and format not in UNCHECKED and len(text) <= AHEAD:
             together[rule].append(ParsedText.read(text, format))
     for rule, parsed in together.items():
-        with suppress(PluginError):  # told when the text is checked that it is about
-            for each, found in zip(parsed, grammar_of(parsed, **rule.keywords), strict=True):
-                each.found[rule] = found
+        with suppress(PluginError):  # reported when the text itself is checked
+            for each, issues in zip(parsed, grammar_of(parsed, **rule.keywords), strict=True):
+                each.found[rule] = issues
     return [*together.values()]
 
 
-def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
+def _drop_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     # Safe ones first; otherwise the order of the rules decides, because sorting is stable.
     kept: list[Issue] = []
     taken: list[Span] = []

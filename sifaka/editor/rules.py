@@ -1,6 +1,6 @@
 """The editor's rules by name: what each is about, which are wanted in a text, and where in it.
 
-A choice of rules holds for a whole text; comments in it switch rules off for some of its lines.
+A choice of rules is for a whole text; comments in it switch rules off for some of its lines.
 """
 
 import re
@@ -46,7 +46,7 @@ class Group(NamedTuple):
     find: Rule
 
 
-def _in_table(*names: str) -> Group:
+def _make_group(*names: str) -> Group:
     return Group(names, partial(confusions, rules=names))
 
 
@@ -56,13 +56,13 @@ GROUPS: Mapping[str, Group] = MappingProxyType(
         "repetition": Group(("repeated_word",), repetition),
         "articles": Group(("article",), articles),
         "spacing": Group(("space_before_punctuation",), spacing),
-        "contractions": _in_table("contraction"),
-        "confusions": _in_table(
+        "contractions": _make_group("contraction"),
+        "confusions": _make_group(
             *("its", "your", "their", "then_than", "to_too", "modal_of", "confused_word"),
             *("joined_words", "split_word", "preposition", "wrong_verb", "pronoun"),
             *("comparative", "extra_article", "plural"),
         ),
-        "capitals": _in_table("capital"),
+        "capitals": _make_group("capital"),
         "spelling": Group(("misspelling",), spelling),
         _GRAMMAR: Group((HARPER,), grammar),
         STYLE: Group((STYLE,), style),
@@ -102,36 +102,36 @@ def known_name(name: str) -> str:
     """
     form = name.strip()
     if form.startswith(f"{HARPER}."):
-        return _known_harper_rule(form)
+        return _check_harper_rule(form)
     form = form.lower().replace("-", "_")
-    names = dict.fromkeys([ALL, DEFAULT, *GROUPS, *_styles(), *_GROUP_OF])
+    names = dict.fromkeys([ALL, DEFAULT, *GROUPS, *_list_styles(), *_GROUP_OF])
     if form not in names:
         similar = closest(form, names)
         raise ConfigurationError(
             f"unknown rule {name!r}",
-            did_you_mean(name, (ALL, DEFAULT, *GROUPS)) if similar is None else _near(similar),
+            did_you_mean(name, (ALL, DEFAULT, *GROUPS)) if similar is None else _hint(similar),
         )
     return form
 
 
-def _known_harper_rule(name: str) -> str:
+def _check_harper_rule(name: str) -> str:
     wanted = name.partition(".")[2]
-    if wanted not in DEFAULT_OF_HARPER and wanted not in _all_of_harper():
-        similar = closest(wanted, _all_of_harper())
-        raise ConfigurationError(f"unknown rule {name!r}", similar and _near(f"{HARPER}.{similar}"))
+    if wanted not in DEFAULT_OF_HARPER and wanted not in _load_harper_rules():
+        similar = closest(wanted, _load_harper_rules())
+        raise ConfigurationError(f"unknown rule {name!r}", similar and _hint(f"{HARPER}.{similar}"))
     return name
 
 
-def _near(name: str) -> str:
+def _hint(name: str) -> str:
     return f"did you mean {name!r}?"
 
 
-def _styles() -> list[str]:
+def _list_styles() -> list[str]:
     return [f"{STYLE}.{kind}" for kind in kinds()]
 
 
 @cache
-def _all_of_harper() -> Mapping[str, object]:
+def _load_harper_rules() -> Mapping[str, object]:
     from harper import Linter
 
     return Linter().get_default_lint_config()
@@ -149,7 +149,7 @@ def wants(choice: RuleChoice, rule: str) -> bool:
 
 
 def _exactness(names: frozenset[str], rule: str) -> int:
-    """How exactly the names tell the rule: 0 not at all, 1 by all, 2 by its group, 3 by itself."""
+    """How exactly the names name the rule: 0 not at all, 1 by all, 2 by its group, 3 by itself."""
     family = rule.partition(".")[0]
     levels = ({rule}, {family, _GROUP_OF.get(family, family)}, {ALL, DEFAULT})
     return next((3 - n for n, level in enumerate(levels) if names & level), 0)
@@ -160,23 +160,23 @@ def finders(choice: RuleChoice) -> Mapping[str, Rule]:
 
     The same choice has the same functions.
     """
-    return _finders(choice.select, choice.ignore)
+    return _choose_finders(choice.select, choice.ignore)
 
 
 @lru_cache(maxsize=16)
-def _finders(select: frozenset[str], ignore: frozenset[str]) -> Mapping[str, Rule]:
+def _choose_finders(select: frozenset[str], ignore: frozenset[str]) -> Mapping[str, Rule]:
     choice = RuleChoice(select=select, ignore=ignore)
-    found: dict[str, Rule] = {}
+    chosen: dict[str, Rule] = {}
     for name, (rules, find) in GROUPS.items():
         if name == _GRAMMAR:
-            if rules_of_harper := _asked_of_harper(choice):
-                found[name] = partial(grammar, rules=rules_of_harper)
-        elif any(wants(choice, rule) for rule in (_styles() if name == STYLE else rules)):
-            found[name] = find
-    return found
+            if rules_of_harper := _choose_of_harper(choice):
+                chosen[name] = partial(grammar, rules=rules_of_harper)
+        elif any(wants(choice, rule) for rule in (_list_styles() if name == STYLE else rules)):
+            chosen[name] = find
+    return chosen
 
 
-def _asked_of_harper(choice: RuleChoice) -> str:
+def _choose_of_harper(choice: RuleChoice) -> str:
     """The rules that Harper is to run; empty when none is wanted."""
     if wants(choice, f"{HARPER}.any"):
         return harper.ALL
@@ -198,7 +198,7 @@ class Explanation:
     wrong: str = ""
     """A text in which it finds something; empty for rules of Harper."""
     right: str = ""
-    """The same text, mended; empty where only its writer can."""
+    """The same text, corrected; empty where only its writer can."""
 
 
 def explanations(name: str) -> Sequence[Explanation]:
@@ -209,35 +209,35 @@ def explanations(name: str) -> Sequence[Explanation]:
     """
     name = known_name(name)
     if name.startswith(f"{HARPER}."):
-        return _of_harper([name.removeprefix(f"{HARPER}.")])
+        return _explain_harper([name.removeprefix(f"{HARPER}.")])
     groups = [group for group in GROUPS if name == ALL or group != STYLE]
     if name not in {ALL, DEFAULT}:
         family = name.partition(".")[0]
         groups = [_GROUP_OF.get(family, family)]
-    told = (each for group in groups for each in _of_group(group))
-    return [each for each in told if name in {each.rule, each.group, ALL, DEFAULT, HARPER}]
+    entries = (each for group in groups for each in _explain_group(group))
+    return [each for each in entries if name in {each.rule, each.group, ALL, DEFAULT, HARPER}]
 
 
-def _of_group(group: str) -> Sequence[Explanation]:
+def _explain_group(group: str) -> Sequence[Explanation]:
     if group == STYLE:
-        return [_of_style(kind) for kind in kinds()]
+        return [_explain_style(kind) for kind in kinds()]
     if group == _GRAMMAR:
-        return _of_harper(sorted(DEFAULT_OF_HARPER))
-    told = table(__file__, "explanations")
-    return [Explanation(rule=rule, group=group, **told[rule]) for rule in GROUPS[group].rules]
+        return _explain_harper(sorted(DEFAULT_OF_HARPER))
+    texts = table(__file__, "explanations")
+    return [Explanation(rule=rule, group=group, **texts[rule]) for rule in GROUPS[group].rules]
 
 
-def _of_style(kind: str) -> Explanation:
+def _explain_style(kind: str) -> Explanation:
     texts = (text for rule in rules_of_style() if rule.kind == kind for text in rule.found)
     what = f"Stock prose: {kinds()[kind].why}. {kinds()[kind].advice}"
     return Explanation(rule=f"{STYLE}.{kind}", group=STYLE, what=what, wrong=next(texts, ""))
 
 
-def _of_harper(names: Sequence[str]) -> Sequence[Explanation]:
+def _explain_harper(names: Sequence[str]) -> Sequence[Explanation]:
     from harper import Linter
 
-    told = Linter().get_lint_descriptions()
-    return [Explanation(rule=f"{HARPER}.{name}", group=_GRAMMAR, what=told[name]) for name in names]
+    docs = Linter().get_lint_descriptions()
+    return [Explanation(rule=f"{HARPER}.{name}", group=_GRAMMAR, what=docs[name]) for name in names]
 
 
 # --- where in a text ---
@@ -264,7 +264,7 @@ def exceptions(text: str) -> tuple[list[RuleException], list[str]]:
     """What the comments of a text switch off, and a line about each that names an unknown rule.
 
     `sifaka: ignore RULES` holds for its line, and for the next one with words when it stands alone;
-    `sifaka: off RULES` until `sifaka: on` or the end. Without rules all of them are meant.
+    `sifaka: off RULES` until `sifaka: on` or the end. Without rules it is about all of them.
     """
     off: list[RuleException] = []
     wrong: list[str] = []
@@ -283,7 +283,7 @@ def exceptions(text: str) -> tuple[list[RuleException], list[str]]:
             off.append(RuleException(start, _reach(text, match, start), names or frozenset({ALL})))
             continue
         if began:
-            off.append(RuleException(began[0], _line_end(text, match.end()), began[1]))
+            off.append(RuleException(began[0], _find_line_end(text, match.end()), began[1]))
         began = (start, names or frozenset({ALL})) if match["word"] == "off" else None
     if began:
         off.append(RuleException(began[0], len(text) + 1, began[1]))
@@ -292,14 +292,14 @@ def exceptions(text: str) -> tuple[list[RuleException], list[str]]:
 
 def _reach(text: str, match: re.Match[str], start: int) -> int:
     """Where the part ends that a comment in the line from `start` on holds for."""
-    end = _line_end(text, match.end())
+    end = _find_line_end(text, match.end())
     if text[start : match.start()].strip() or text[match.end() : end].strip():
         return end
     blank = re.compile(r"\s*").match(text, end)
-    return _line_end(text, blank.end()) if blank else end
+    return _find_line_end(text, blank.end()) if blank else end
 
 
-def _line_end(text: str, offset: int) -> int:
+def _find_line_end(text: str, offset: int) -> int:
     """The offset of the next line end, or that of the end of the text."""
     return end if (end := text.find("\n", offset)) >= 0 else len(text)
 
@@ -314,7 +314,7 @@ def wanted(found: Iterable[Issue], text: str, choice: RuleChoice) -> tuple[list[
     ]
     kept.sort(key=lambda issue: (issue.start or 0, issue.end or 0))
     off, wrong = exceptions(text)
-    return (list(_outside(off, kept)) if off else kept), wrong
+    return (list(_drop_excepted(off, kept)) if off else kept), wrong
 
 
 def stock_prose(
@@ -332,11 +332,11 @@ def stock_prose(
     return worst_habits(parsed, most, {(issue.rule, issue.start) for issue in kept})
 
 
-def _outside(off: Iterable[RuleException], found: Iterable[Issue]) -> Iterator[Issue]:
+def _drop_excepted(off: Iterable[RuleException], issues: Iterable[Issue]) -> Iterator[Issue]:
     """The findings, in text order, that no exception covers."""
     ahead = deque(sorted(off, key=lambda part: part.start))
     reached: list[RuleException] = []
-    for issue in found:
+    for issue in issues:
         start = issue.start or 0
         while ahead and ahead[0].start <= start:
             reached.append(ahead.popleft())

@@ -27,16 +27,16 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
     """Misspelt words: lower-case ones with a single correction are safe to fix."""
     places = parsed.words
     misspelt = list(filter(corrections_of, places))
-    terms = _terms_of(parsed) | _WORDS["terms"] if misspelt else frozenset[str]()
+    terms = _find_terms(parsed) | _WORDS["terms"] if misspelt else frozenset[str]()
     for word in misspelt:
         for match in (_PATTERNS["word"].match(parsed.text, start) for start in places[word]):
             if match and parsed.free(*match.span()):
-                yield from _misspelling(parsed, match, corrections_of(word), terms)
+                yield from _check_word(parsed, match, corrections_of(word), terms)
 
 
 @lru_cache(maxsize=10_000)
 def corrections_of(word: str) -> Sequence[str]:
-    """What a misspelt word may be meant to be; empty for one that is not known as misspelt."""
+    """What a misspelt word may stand for; empty for one that is not known as misspelt."""
     lines = known_misspellings()
     at = bisect_left(lines, f"{word} ")
     misspelt, *fixes = lines[at].split(" ") if at < len(lines) else ("",)
@@ -45,12 +45,12 @@ def corrections_of(word: str) -> Sequence[str]:
 
 @lru_cache(maxsize=1)
 def known_misspellings() -> Sequence[str]:
-    """A line for each, in their order: the word and what it may be meant to be."""
+    """A line for each, in their order: the word and what it may stand for."""
     packed = Path(__file__).with_name("misspellings.zlib")
     return zlib.decompress(packed.read_bytes()).decode().split("\n")
 
 
-def _misspelling(
+def _check_word(
     parsed: ParsedText, match: re.Match[str], fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
     word, begins = match.group(), match.start() in parsed.sentence_starts
@@ -96,7 +96,7 @@ def _is_doubtful(word: str, fix: str) -> bool:
     )
 
 
-def _terms_of(parsed: ParsedText) -> frozenset[str]:
+def _find_terms(parsed: ParsedText) -> frozenset[str]:
     """The words that stand alone in inline code: where `buildd` is code, it is a term in prose."""
     contents = (parsed.text[start:end].strip("`=~+|").strip().lower() for start, end in parsed.code)
     return frozenset(content for content in contents if content.isalpha())
@@ -125,14 +125,14 @@ class Confusion:
 
 
 @cache
-def _by_word() -> Mapping[str, Sequence[Confusion]]:
+def _index() -> Mapping[str, Sequence[Confusion]]:
     """The table, by each of the words that it is about."""
-    found: dict[str, list[Confusion]] = defaultdict(list)
+    entries: dict[str, list[Confusion]] = defaultdict(list)
     for row in table(__file__, "confusions")["confusions"]:
         entry = Confusion(**row)
         for word in entry.words.split():
-            found[word].append(entry)
-    return found
+            entries[word].append(entry)
+    return entries
 
 
 def confusions(parsed: ParsedText, rules: Collection[str]) -> Iterator[Issue]:
@@ -142,23 +142,23 @@ def confusions(parsed: ParsedText, rules: Collection[str]) -> Iterator[Issue]:
 
 @lru_cache(maxsize=1)
 def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
-    found: list[Issue] = []
+    results: list[Issue] = []
     places = parsed.words
-    for word in _by_word().keys() & places.keys():
+    for word in _index().keys() & places.keys():
         for start in places[word]:
             if _after_any(word).match(parsed.text, start + len(word)) and (
                 match := _PATTERNS["confused"].match(parsed.text, start)
             ):
                 is_capital = match.group()[0].isupper()
-                entries = (each for each in _by_word()[word] if not (each.capital and is_capital))
-                issues = (_confusion(parsed, match, entry) for entry in entries)
-                found += islice(filter(None, issues), 1)
-    return found
+                entries = (each for each in _index()[word] if not (each.capital and is_capital))
+                issues = (_check_entry(parsed, match, entry) for entry in entries)
+                results += islice(filter(None, issues), 1)
+    return results
 
 
-def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue | None:
+def _check_entry(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue | None:
     text, word, (start, end) = parsed.text, match.group(), match.span()
-    after, begins = _after(entry.after).match(text, end), start in parsed.sentence_starts
+    after, begins = _compile(entry.after).match(text, end), start in parsed.sentence_starts
     if (
         after is None
         or (word[0].isupper() and not (begins or word == "I"))
@@ -174,9 +174,9 @@ def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Is
         fix = fix[:1].upper() + fix[1:]
     # Without the words the space behind them goes as well.
     end = after.end("also") if after.groupdict().get("also") else end + (not fix)
-    found = text[start:end]
+    quote = text[start:end]
     why = "is repeated" if entry.rule == "repeated_word" else "can go"
-    message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" {why}'
+    message = f'"{fix}" instead of "{quote}"' if fix else f'"{quote.strip()}" {why}'
     category = "spelling" if entry.rule == _CONTRACTION else "grammar"
     return parsed.issue(
         (start, end), fix, message, entry.rule, category,
@@ -184,14 +184,14 @@ def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Is
     )  # fmt: skip
 
 
-_after = cache(re.compile)
+_compile = cache(re.compile)
 
 
 @cache
 def _after_any(word: str) -> re.Pattern[str]:
     """What must follow a word for one of its entries: one look for all of them."""
     return re.compile(
-        "|".join(_PATTERNS["named"].sub("(?:", entry.after) for entry in _by_word()[word])
+        "|".join(_PATTERNS["named"].sub("(?:", entry.after) for entry in _index()[word])
     )
 
 

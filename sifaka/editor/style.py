@@ -1,4 +1,4 @@
-"""Stock prose: phrases and forms that stand in many texts because they came first to mind.
+"""Stock prose: phrases and forms that are in many texts because they came first to mind.
 
 They are judged, and never who wrote them: detectors of machines' texts are unfair to people who
 write in a second language (Liang et al. 2023, arXiv 2304.02819). The rules are in `style.toml`.
@@ -33,8 +33,8 @@ _PATTERNS = patterns_of(__file__, "style")
 def style(parsed: ParsedText) -> Iterator[Issue]:
     """Every place of stock prose; a matter of taste, without a fix."""
     for habit in habits(Prose.of(parsed)):
-        for place in habit.places:
-            issue = _issue_of(parsed.text, habit, place)
+        for span in habit.places:
+            issue = _make_issue(parsed.text, habit, span)
             yield issue.model_copy(update={"message": f'"{issue.quote}" {issue.message}'})
 
 
@@ -51,12 +51,12 @@ def worst_habits(
         kept: The rules and starts of the findings of `style` that count; all of them when None.
     """
     prose = Prose.of(parsed)
-    found = habits(prose, kept)
+    ranked = habits(prose, kept)
     worst = (
-        _issue_of(parsed.text, habit, habit.places[0], len(habit.places) - 1)
-        for habit in found[:most]
+        _make_issue(parsed.text, habit, habit.places[0], len(habit.places) - 1)
+        for habit in ranked[:most]
     )
-    score = round(score_of(found, prose.words), 2) if prose.words >= SHORT else None
+    score = round(score_of(ranked, prose.words), 2) if prose.words >= SHORT else None
     return tuple(sorted(worst, key=lambda issue: issue.start or 0)), score
 
 
@@ -89,7 +89,7 @@ class StyleRule:
     above: float = 0.0
     """What is usual of a form."""
     measured: date | None = None
-    """The day on which its weight was last held against texts of models and of people."""
+    """The day on which its weight was last measured on texts of models and of people."""
     found: tuple[str, ...] = ()
     """Texts in which it finds something."""
     missed: tuple[str, ...] = ()
@@ -105,26 +105,26 @@ def kinds() -> Mapping[str, Kind]:
 @cache
 def rules() -> Sequence[StyleRule]:
     """Every rule, from the heaviest to the lightest."""
-    found = (StyleRule(**rule) for rule in table(__file__, "style")["rule"])
-    return sorted(found, key=lambda rule: -rule.weight)
+    loaded = (StyleRule(**rule) for rule in table(__file__, "style")["rule"])
+    return sorted(loaded, key=lambda rule: -rule.weight)
 
 
 @cache
-def _by_first_word() -> Mapping[str, Sequence[tuple[StyleRule, str]]]:
+def _index_phrases() -> Mapping[str, Sequence[tuple[StyleRule, str]]]:
     """What may follow each word that a phrase begins with, from the heaviest rule on."""
-    found: dict[str, list[tuple[StyleRule, str]]] = defaultdict(list)
+    index: dict[str, list[tuple[StyleRule, str]]] = defaultdict(list)
     for rule in rules():
         for line in rule.phrases.replace("'", "['’]").splitlines():
             words, sign, rest = re.split(r"( >>? |$)", line, maxsplit=1)
             gap = r"\s{1,3}" if sign == " > " else ""
             for word in words.replace("['’]", "'").split():
-                found[word].append((rule, rf"{gap}(?:{rest})(?!\w)"))
-    return found
+                index[word].append((rule, rf"{gap}(?:{rest})(?!\w)"))
+    return index
 
 
 # Most texts hold few of the first words: a pattern is made when it is first looked at.
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
@@ -133,7 +133,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, eq=False)
 class Prose:
-    """A text without what its writer did not say: quotes, code, verses, other languages."""
+    """A text without what its writer did not write: quotes, code, verses, other languages."""
 
     raw: str
     text: str
@@ -165,9 +165,9 @@ class Prose:
     @cached_property
     def starts(self) -> frozenset[int]:
         """Where sentences begin, after the marks of lists and headings."""
-        found = (_PATTERNS["first"].search(self.text, *sentence) for sentence in self.sentences)
+        words = (_PATTERNS["first"].search(self.text, *sentence) for sentence in self.sentences)
         lines = _PATTERNS["line"].finditer(self.text)
-        return frozenset(match.start() for match in (*found, *lines) if match)
+        return frozenset(match.start() for match in (*words, *lines) if match)
 
     @cached_property
     def sentences(self) -> Sequence[Span]:
@@ -198,11 +198,11 @@ def habits(
     prose: Prose, kept: Collection[tuple[str | None, int | None]] | None = None
 ) -> list[Habit]:
     """What is found in a text, by kind, from the heaviest to the lightest; see `worst_habits`."""
-    found = places_of(prose)
+    matches = places_of(prose)
     points: dict[str, float] = defaultdict(float)
     places: dict[str, list[Span]] = defaultdict(list)
     for rule in rules():
-        spans = found.get(rule.name, ())
+        spans = matches.get(rule.name, ())
         if kept is not None:
             spans = [span for span in spans if (f"style.{rule.kind}", span[0]) in kept]
         if spans:
@@ -222,59 +222,59 @@ def score_of(found: Sequence[Habit], words: int) -> float:
 def places_of(prose: Prose) -> Mapping[str, Sequence[Span]]:
     """What each rule finds, in text order."""
     places: dict[str, list[Span]] = defaultdict(list)
-    first, end = _by_first_word(), 0
+    first, end = _index_phrases(), 0
     for word, start, stop in prose.tokens:
         for rule, rest in first.get(word, ()) if start >= end else ():
-            match = _compiled(rest).match(prose.text, stop)
-            if match and _stands(rule.before, prose, start):
+            match = _compile(rest).match(prose.text, stop)
+            if match and _is_preceded(rule.before, prose, start):
                 end = match.end()
                 places[rule.name].append((start, end))
                 break
     for rule in rules():
         if not rule.phrases:
-            places[rule.name] += _counted(rule, prose) if rule.form else _even(rule, prose)
+            places[rule.name] += _find_form(rule, prose) if rule.form else _find_even(rule, prose)
     return places
 
 
-def _stands(before: str, prose: Prose, start: int) -> bool:
+def _is_preceded(before: str, prose: Prose, start: int) -> bool:
     if before == "comma":
         return prose.text[max(0, start - 2) : start].strip() == ","
     return not before or start in prose.starts
 
 
-def _counted(rule: StyleRule, prose: Prose) -> Sequence[Span]:
+def _find_form(rule: StyleRule, prose: Prose) -> Sequence[Span]:
     """The places of a form, where there are more of them than is usual."""
     usual = max(1, rule.above * prose.words / 100) if rule.of_words else rule.above
     text = prose.text if rule.of_words else prose.raw
-    found = [match.span() for match in re.finditer(rule.form, text)]
-    return found if len(found) > usual else ()
+    spans = [match.span() for match in re.finditer(rule.form, text)]
+    return spans if len(spans) > usual else ()
 
 
-def _even(rule: StyleRule, prose: Prose) -> Sequence[Span]:
+def _find_even(rule: StyleRule, prose: Prose) -> Sequence[Span]:
     """The first whole sentence, where eight or more have lengths that differ little.
 
     The evenness is 1 less the deviation of their lengths as a part of the mean.
     """
     ends = [end for _, end in prose.sentences]
-    found = Counter(bisect_left(ends, stop) for _, _, stop in prose.tokens)
-    lengths = [length for length in found.values() if length > 2]
+    counts = Counter(bisect_left(ends, stop) for _, _, stop in prose.tokens)
+    lengths = [length for length in counts.values() if length > 2]
     if len(lengths) < 8 or 1 - pstdev(lengths) / mean(lengths) <= rule.above:
         return ()
     whole = (span for span in prose.sentences if prose.text[span[1] - 1] in ".!?")
     return [next(whole, prose.sentences[0])]
 
 
-def _issue_of(text: str, habit: Habit, place: Span, others: int = 0) -> Issue:
+def _make_issue(text: str, habit: Habit, span: Span, others: int = 0) -> Issue:
     """The finding in one place: what is wrong with it, and what to do.
 
     Args:
         text: The text.
         habit: What was found.
-        place: The place.
+        span: The place.
         others: The number of other places that it stands for.
     """
     kind = kinds()[habit.kind]
     more = f", here and {others} more" if others else ""
     message = f"{kind.why}{more}. {kind.advice}"
     rule = f"style.{habit.kind}"
-    return Issue.at(text, *place, message, category="style", severity=2, rule=rule)
+    return Issue.at(text, *span, message, category="style", severity=2, rule=rule)

@@ -49,10 +49,10 @@ async def embed_by_provider(name: str, texts: Sequence[str], role: Role) -> Sequ
                     await stack.enter_async_context(provider)
                 return (await model.embed(texts, input_type=role)).embeddings
     except TimeoutError as error:
-        raise _failure(f"{name}: no answer within {SECONDS:g} s", True) from error
+        raise _make_error(f"{name}: no answer within {SECONDS:g} s", True) from error
     # Besides PydanticAI's errors there are the client's own, over answers it cannot read.
     except Exception as error:
-        raise _translate(error, name) from error
+        raise _translate_error(error, name) from error
 
 
 def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
@@ -91,7 +91,7 @@ def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
     return model, (made[0] if made else None)
 
 
-def _translate(error: Exception, name: str) -> EmbeddingError:
+def _translate_error(error: Exception, name: str) -> EmbeddingError:
     """Only what the status and the class say: bodies may quote the text or a key."""
     from pydantic_ai import exceptions
 
@@ -109,10 +109,10 @@ def _translate(error: Exception, name: str) -> EmbeddingError:
         reason = f"the provider answered with HTTP {error.status_code}"
     elif isinstance(error, exceptions.ModelConnectionError):
         reason = "the provider could not be reached"
-    return _failure(f"{name}: {reason}", is_passing)
+    return _make_error(f"{name}: {reason}", is_passing)
 
 
-def _failure(message: str, retryable: bool) -> EmbeddingError:
+def _make_error(message: str, retryable: bool) -> EmbeddingError:
     return EmbeddingError(
         message,
         "try again later"
@@ -130,12 +130,12 @@ Loading = Callable[[Path], Encode]
 
 @dataclass
 class LocalEmbedder:
-    """A model that is loaded by its first call, once, and then asked by one thread at a time."""
+    """A model that is loaded by its first call, once, and then used by one thread at a time."""
 
     name: str
     folder: Path
     load: Loading
-    # Of threads, not tasks: callers may be in several event loops. It is held while texts are
+    # Of threads, not tasks: callers may be in several event loops. It is taken while texts are
     # encoded too, as models change their tokenizer's settings meanwhile.
     lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -145,9 +145,9 @@ class LocalEmbedder:
 
     async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
         """The vectors of some texts."""
-        return await to_thread.run_sync(self._vectors, texts, role)
+        return await to_thread.run_sync(self._encode_texts, texts, role)
 
-    def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+    def _encode_texts(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
         with self.lock:
             try:
                 return self._encode(texts, role)
@@ -172,7 +172,7 @@ def load_model2vec(folder: Path) -> Encode:
 
 def load_sentence_transformers(folder: Path) -> Encode:
     """The model of a folder; code that comes with it is not run."""
-    # Not by way of PydanticAI, which cannot be told to leave the network alone.
+    # Not by way of PydanticAI, which has no option to leave the network alone.
     module: Any = import_module("sentence_transformers")
     model: Any = module.SentenceTransformer(str(folder), local_files_only=True)
     ask = {"query": model.encode_query, "document": model.encode_document}
@@ -214,7 +214,7 @@ def model_folder(kind: str, path: str) -> Path:
             f"download the model yourself and give its path, as in {kind}:/path/to/model; "
             "nothing is downloaded for you",
         )
-    if not _files(folder):
+    if not _list_files(folder):
         raise ConfigurationError(
             f"{kind}: there is no model in {path!r}", "give the folder with its config and weights"
         )
@@ -230,9 +230,9 @@ def model_id(kind: str, folder: Path) -> str:
         ConfigurationError: A file of it cannot be read.
     """
     digest = sha256()
-    for file in _files(folder):
+    for file in _list_files(folder):
         try:
-            digest.update(_described(folder, file))
+            digest.update(_describe_file(folder, file))
         except OSError as error:
             raise ConfigurationError(
                 f"{kind}: {str(file)!r} cannot be read: {error.strerror}",
@@ -241,7 +241,7 @@ def model_id(kind: str, folder: Path) -> str:
     return f"{kind}:{folder.name}@{digest.hexdigest()[:12]}"
 
 
-def _described(folder: Path, file: Path) -> bytes:
+def _describe_file(folder: Path, file: Path) -> bytes:
     size = file.stat().st_size
     name = file.relative_to(folder).as_posix()
     with file.open("rb") as content:
@@ -252,7 +252,7 @@ def _described(folder: Path, file: Path) -> bytes:
     return f"{name}\0{size}\0".encode(errors="surrogateescape") + ends
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     # No layout is deeper, and a folder that was named by mistake may hold a whole disk.
     return sorted(
         file
@@ -276,7 +276,7 @@ LOCAL: Mapping[str, Loading] = MappingProxyType(
 def open_embedder(name: str) -> Embedder:
     """The embedder of a name; several tasks and event loops may share it.
 
-    A local model is looked at now and loaded by the first text. A provider's name imports
+    A local model is checked now and loaded by the first text. A provider's name imports
     PydanticAI, which takes about a second, and asks nothing of the provider.
 
     Args:
@@ -296,7 +296,7 @@ def open_embedder(name: str) -> Embedder:
         )
     load = LOCAL.get(kind)
     if load is None:
-        infer_model(name)  # so that a wrong name is told now
+        infer_model(name)  # so that a wrong name fails now
         return ModelEmbedder(name, partial(embed_by_provider, name))
     extra = "embeddings" if kind == PACKAGED else kind
     require(f"the model {name!r}", extra, kind.replace("-", "_"))

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from sifaka.errors import EmbeddingError
 
 Role = Literal["document", "query"]
-"""Some models embed what is looked for otherwise than what is found."""
+"""Some models embed what is searched for otherwise than what is found."""
 Vector = Sequence[float]
 PACKAGED = "wordllama"
 """The model that a package of this name brings along; it needs no folder."""
@@ -76,11 +76,11 @@ class ModelEmbedder:
         """
         vectors: list[Vector] = []
         for begin in range(0, len(texts), BATCH):
-            batch = [_clean(text) for text in texts[begin : begin + BATCH]]
-            vectors += self._checked(await self._ask(batch, role), len(batch))
+            batch = [_clean_text(text) for text in texts[begin : begin + BATCH]]
+            vectors += self._check_vectors(await self._ask(batch, role), len(batch))
         return vectors
 
-    def _checked(self, vectors: Sequence[Vector], expected: int) -> list[Vector]:
+    def _check_vectors(self, vectors: Sequence[Vector], expected: int) -> list[Vector]:
         if len(vectors) != expected:
             raise EmbeddingError(
                 f"{self.model_id}: {len(vectors)} vectors for {expected} texts",
@@ -94,9 +94,9 @@ class ModelEmbedder:
                     f"the others have {self._dimension}",
                     "give each model a name of its own",
                 )
-        return [self._unit(vector) for vector in vectors]
+        return [self._scale(vector) for vector in vectors]
 
-    def _unit(self, vector: Vector) -> Vector:
+    def _scale(self, vector: Vector) -> Vector:
         length = hypot(*vector)
         if not isfinite(length):
             raise EmbeddingError(
@@ -108,6 +108,6 @@ class ModelEmbedder:
         return tuple(number / length for number in vector)
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     # A query may have half a surrogate pair, which no model can read; some refuse a blank text.
     return text[:MOST_CHARS].encode(errors="replace").decode() if text.strip() else "."

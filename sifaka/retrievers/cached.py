@@ -54,30 +54,30 @@ class MemoryCache:
     def __init__(self, most: int = 1000, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._clock = clock
-        self._kept: dict[str, tuple[float, bytes]] = {}
+        self._values: dict[str, tuple[float, bytes]] = {}
         self._lock = threading.Lock()
 
     async def get(self, key: str) -> bytes | None:
         """The value of a key, or None."""
         with self._lock:
-            until, value = self._kept.pop(key, (0.0, None))
+            until, value = self._values.pop(key, (0.0, None))
             if value is None or until <= self._clock():
                 return None
-            self._kept[key] = until, value
+            self._values[key] = until, value
             return value
 
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
         """Keep a value for `ttl` seconds."""
         with self._lock:
-            self._kept.pop(key, None)
-            self._kept[key] = (self._clock() + ttl, value)
-            while len(self._kept) > self._most:
-                del self._kept[next(iter(self._kept))]
+            self._values.pop(key, None)
+            self._values[key] = (self._clock() + ttl, value)
+            while len(self._values) > self._most:
+                del self._values[next(iter(self._values))]
 
     async def aclose(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._kept.clear()
+            self._values.clear()
 
 
 HOUR = 3600.0
@@ -85,7 +85,7 @@ _REST = 30.0
 """Seconds for which a cache that failed is left alone."""
 
 
-class _Found(Frozen):
+class _Entry(Frozen):
     """The entry of a cache."""
 
     until: float = Field(allow_inf_nan=False)
@@ -96,7 +96,7 @@ class _Found(Frozen):
 class CachedRetriever:
     """Asks a retriever only what no cache knows.
 
-    Caches are asked in their order, and what one of them has is put into those before it. One that
+    Caches are read in their order, and what one of them has is put into those before it. One that
     fails is left out for a while. A failure of the retriever is kept nowhere. The caches stay open:
     their maker closes them.
 
@@ -128,7 +128,7 @@ class CachedRetriever:
         self._wrapped = retriever
         self._caches = tuple(caches) if caches is not None else (MemoryCache(),)
         self._ttl = ttl
-        self._identity = name or _identity(retriever)
+        self._identity = name or _identify(retriever)
         self._clock = clock
         self._rests_until: dict[int, float] = {}
 
@@ -137,17 +137,17 @@ class CachedRetriever:
         # Of bounded length, and it does not show the query to readers of a cache.
         key = sha256(json.dumps([self._identity, query, limit]).encode()).hexdigest()
         for number in range(len(self._caches)):
-            found = await self._read(number, key)
-            if found is not None:
-                await self._fill(number, key, found)
-                return found.documents
+            entry = await self._read_entry(number, key)
+            if entry is not None:
+                await self._fill_caches(number, key, entry)
+                return entry.documents
         documents = tuple(await self._wrapped.retrieve(query, limit))
-        found = _Found(until=self._clock() + self._ttl, documents=documents)
-        await self._fill(len(self._caches), key, found)
+        entry = _Entry(until=self._clock() + self._ttl, documents=documents)
+        await self._fill_caches(len(self._caches), key, entry)
         return documents
 
-    async def _read(self, number: int, key: str) -> _Found | None:
-        if self._rests(number):
+    async def _read_entry(self, number: int, key: str) -> _Entry | None:
+        if self._is_resting(number):
             return None
         try:
             value = await self._caches[number].get(key)
@@ -156,26 +156,26 @@ class CachedRetriever:
             self._leave_alone(number, error)
             return None
         try:
-            found = None if value is None else _Found.model_validate_json(value)
+            entry = None if value is None else _Entry.model_validate_json(value)
         except ValidationError:  # of another version of this program, or of another program
             return None
-        return found if found is not None and found.until > self._clock() else None
+        return entry if entry is not None and entry.until > self._clock() else None
 
-    async def _fill(self, before: int, key: str, found: _Found) -> None:
-        """Put what was found into the caches before this one."""
-        left = found.until - self._clock()
+    async def _fill_caches(self, before: int, key: str, entry: _Entry) -> None:
+        """Put an entry into the caches before this one."""
+        left = entry.until - self._clock()
         try:
-            value = found.model_dump_json().encode()
+            value = entry.model_dump_json().encode()
         except PydanticSerializationError:  # half a surrogate pair; no fault of a cache
             return
         for number in range(before):
             try:
-                if left > 0 and not self._rests(number):
+                if left > 0 and not self._is_resting(number):
                     await self._caches[number].set(key, value, ttl=left)
             except Exception as error:  # noqa: BLE001 - reported
                 self._leave_alone(number, error)
 
-    def _rests(self, number: int) -> bool:
+    def _is_resting(self, number: int) -> bool:
         return self._rests_until.get(number, 0.0) > self._clock()
 
     def _leave_alone(self, number: int, error: Exception) -> None:
@@ -183,7 +183,7 @@ class CachedRetriever:
         report_failure(logger, f"cache:{type(self._caches[number]).__name__}", error)
 
 
-def _identity(retriever: Retriever) -> str:
+def _identify(retriever: Retriever) -> str:
     kind = f"{type(retriever).__module__}.{type(retriever).__qualname__}"
     is_data = isinstance(retriever, Frozen)
     return f"{kind} {retriever.model_dump_json() if is_data else secrets.token_hex(8)}"
@@ -211,7 +211,7 @@ class RedisCache:
         Raises:
             StorageError: Redis failed.
         """
-        return await self._ask("GET", f"{self._prefix}:cache:{key}")
+        return await self._execute("GET", f"{self._prefix}:cache:{key}")
 
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
         """Keep a value for `ttl` seconds.
@@ -220,13 +220,13 @@ class RedisCache:
             StorageError: Redis failed.
         """
         expiry = max(1, ceil(ttl * 1000))
-        await self._ask("SET", f"{self._prefix}:cache:{key}", value, "PX", expiry)
+        await self._execute("SET", f"{self._prefix}:cache:{key}", value, "PX", expiry)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._connections.aclose()
 
-    async def _ask(self, *command: str | bytes | int) -> bytes | None:
+    async def _execute(self, *command: str | bytes | int) -> bytes | None:
         try:
             return await self._connections.run(lambda client: client.execute_command(*command))
         except StorageError as error:

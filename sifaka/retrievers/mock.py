@@ -1,4 +1,4 @@
-"""A retriever for tests: what it finds is written down."""
+"""A retriever for tests: what it finds is given to it."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -9,7 +9,7 @@ from sifaka.retrievers.protocol import DOCUMENTS
 
 
 class MockRetriever:
-    """Finds what a test says, and remembers what it was asked.
+    """Finds what a test gives it, and remembers the queries.
 
     Args:
         documents: The documents for any query, or for each query; for one that is not in the
@@ -37,6 +37,6 @@ class MockRetriever:
         self.queries.append(query)
         if self._fails is not None:
             raise self._fails
-        told = self._documents
-        found = told.get(query, ()) if isinstance(told, Mapping) else told
-        return as_documents(found)[: max(0, limit)]
+        documents = self._documents
+        matches = documents.get(query, ()) if isinstance(documents, Mapping) else documents
+        return as_documents(matches)[: max(0, limit)]

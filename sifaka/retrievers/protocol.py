@@ -1,4 +1,4 @@
-"""The protocol of retrievers, and questions to one of them."""
+"""The protocol of retrievers, and queries to one of them."""
 
 import logging
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Retriever(Protocol):
 
 logger = logging.getLogger(__name__)
 DOCUMENTS = 5
-"""Asked of a retriever where nothing else is said."""
+"""Requested from a retriever by default."""
 
 
 async def ask(
@@ -69,6 +69,6 @@ async def retrieve_for_thought(
         Exception: The retriever's error.
     """
     if is_pre_generation:
-        found = await retriever.retrieve(thought.prompt or thought.text, limit)
-        return thought.add_pre_generation_context(found)
+        documents = await retriever.retrieve(thought.prompt or thought.text, limit)
+        return thought.add_pre_generation_context(documents)
     return thought.add_post_generation_context(await retriever.retrieve(thought.text, limit))

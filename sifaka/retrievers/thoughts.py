@@ -14,7 +14,7 @@ from sifaka.storage.protocol import ANY, Filters, Hit, ThoughtStore
 logger = logging.getLogger(__name__)
 
 _HITS_A_RUN = 4
-"""Versions of one run resemble each other: so many are looked at for each document wanted."""
+"""Versions of one run resemble each other: so many are read for each document wanted."""
 _TITLE = 80
 
 
@@ -26,7 +26,7 @@ class ThoughtRetriever:
 
     Args:
         store: The store of the runs.
-        only: The filter of the runs that are looked at.
+        only: The filter of the runs that are searched.
     """
 
     def __init__(self, store: ThoughtStore, *, only: Filters = ANY) -> None:
@@ -69,16 +69,16 @@ class ThoughtRetriever:
                     raise
                 report_failure(logger, "retriever:ThoughtRetriever", error, run_id=hit.run_id)
                 continue  # this one cannot be read; the others may
-            if run is not None and (document := _document(run, hit)) is not None:
+            if run is not None and (document := _make_document(run, hit)) is not None:
                 documents.append(document)
             if len(documents) == limit:
                 break
         return tuple(documents)
 
 
-def _document(run: Run, hit: Hit) -> Document | None:
-    known = {thought.id: thought for thought in run.thoughts}
-    best = run.champion or known.get(hit.thought_id)
+def _make_document(run: Run, hit: Hit) -> Document | None:
+    by_id = {thought.id: thought for thought in run.thoughts}
+    best = run.champion or by_id.get(hit.thought_id)
     if run.status == "running" or best is None or not best.text.strip():
         return None
     title = " ".join(run.prompt.split())

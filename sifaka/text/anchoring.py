@@ -51,18 +51,18 @@ def anchor(text: str, quote: str) -> Span | None:
     wanted = folding(quote.translate(_SAME), _CHANGING)[0].strip()
     if not wanted:
         return None
-    folded, places = _folded(text)
+    folded, places = _fold_text(text)
     start = folded.find(wanted)
     if start >= 0:
-        return _original(places, start, start + len(wanted))
+        return _find_original(places, start, start + len(wanted))
     if not _SHORTEST_SIMILAR <= len(wanted) <= _LONGEST_SIMILAR:
         return None
-    similar = _most_similar(wanted, folded)
-    return None if similar is None else _original(places, *similar)
+    similar = _find_similar(wanted, folded)
+    return None if similar is None else _find_original(places, *similar)
 
 
 @lru_cache(maxsize=1)
-def _folded(text: str) -> tuple[str, Sequence[int]]:
+def _fold_text(text: str) -> tuple[str, Sequence[int]]:
     """The text without differences of typography, and the place of each of its characters.
 
     The last one is kept: critics all quote the same text.
@@ -70,7 +70,7 @@ def _folded(text: str) -> tuple[str, Sequence[int]]:
     return folding(text.translate(_SAME), _CHANGING)
 
 
-def _original(places: Sequence[int], start: int, end: int) -> Span:
+def _find_original(places: Sequence[int], start: int, end: int) -> Span:
     """The offsets in the original; a changed character is in it whole."""
     first = places[start]
     while end < len(places) - 1 and places[end] == places[end - 1]:
@@ -78,21 +78,21 @@ def _original(places: Sequence[int], start: int, end: int) -> Span:
     return first, places[end]
 
 
-def _most_similar(quote: str, text: str) -> Span | None:
+def _find_similar(quote: str, text: str) -> Span | None:
     from rapidfuzz import fuzz
 
     if len(quote) >= len(text):  # there is nothing in the text that could be all of the quote
         return (0, len(text)) if fuzz.ratio(quote, text) >= _SIMILAR else None
-    for start, end in _likely(quote, text):
-        found = fuzz.partial_ratio_alignment(
+    for start, end in _find_likely(quote, text):
+        match = fuzz.partial_ratio_alignment(
             quote, text[start:end], processor=None, score_cutoff=_SIMILAR
         )
-        if found is not None and found.dest_end > found.dest_start:
-            return _at_word_ends(quote, text, (start + found.dest_start, start + found.dest_end))
+        if match is not None and match.dest_end > match.dest_start:
+            return _move_to_words(quote, text, (start + match.dest_start, start + match.dest_end))
     return None
 
 
-def _likely(quote: str, text: str) -> Iterator[Span]:
+def _find_likely(quote: str, text: str) -> Iterator[Span]:
     """The stretches of a text in which a similar place can be: where pieces of the quote agree."""
     if len(text) <= _COMPARED_WHOLE:
         yield 0, len(text)
@@ -114,7 +114,7 @@ def _likely(quote: str, text: str) -> Iterator[Span]:
         yield max(0, start), min(len(text), start + len(quote) + 4 * margin)
 
 
-def _at_word_ends(quote: str, text: str, found: Span) -> Span:
+def _move_to_words(quote: str, text: str, similar: Span) -> Span:
     """The place moved to the ends of words, where that makes it more similar or as similar.
 
     A place of exactly the quote's length cuts a word where the quote has a letter more or less.
@@ -127,10 +127,10 @@ def _at_word_ends(quote: str, text: str, found: Span) -> Span:
             for at in range(max(0, near - 3), min(len(text), near + 3) + 1)
             if _EDGE.match(text, at)
         ]
-        for near in found
+        for near in similar
     )
     candidates: Sequence[Span] = [
         (start, end) for start in starts for end in ends if text[start:end].strip()
     ]
     # The place as it is comes last: a draw goes to whole words.
-    return max((*candidates, found), key=lambda span: fuzz.ratio(quote, text[span[0] : span[1]]))
+    return max((*candidates, similar), key=lambda span: fuzz.ratio(quote, text[span[0] : span[1]]))

@@ -14,7 +14,7 @@ from sifaka.text.numbers_and_names import READ_LANGUAGES, Statement, is_same, re
 from sifaka.text.prose import blanked, sentences
 
 STEM = 5
-"""Letters by which the forms of one word are told."""
+"""Letters by which the forms of one word are recognised."""
 SIGN = r"[\u3041-\u30ff\u3400-\u9fff]"
 WORD = re.compile(rf"{SIGN}|(?:(?!{SIGN})[^\W_])+")
 EMPTY = frozenset(w for code in READ_LANGUAGES for w in FUNCTION_WORDS[code].split())
@@ -42,8 +42,8 @@ class Side:
 
     def __init__(self, text: str) -> None:
         self.text, self.statements = text, read(text)
-        self.heard = f" {words_of(text)} "
-        self.vocabulary = frozenset(WORD.findall(self.heard))
+        self.wording = f" {words_of(text)} "
+        self.vocabulary = frozenset(WORD.findall(self.wording))
         self.digits = frozenset(re.findall(r"\d+", text))
         self._readings = frozenset(r for s in self.statements for r in s.readings)
         self._figures = frozenset(f for s in self.statements for f in s.figures)
@@ -58,7 +58,7 @@ class Side:
         )
 
     @cached_property
-    def _coded(self) -> frozenset[str]:
+    def _code_figures(self) -> frozenset[str]:
         """The figures within code and addresses."""
         literal = (s.text for s in self.statements if s.kind in ("code", "url"))
         return frozenset(re.findall(r"\d+(?:[.,]\d+)*", " ".join(literal)))
@@ -66,11 +66,11 @@ class Side:
     @cached_property
     def _initials(self) -> str:
         """The first letters of the words, without spaces."""
-        return "".join(word[0] for word in self.heard.split())
+        return "".join(word[0] for word in self.wording.split())
 
     @cached_property
     def _joined(self) -> str:
-        return self.heard.replace(" ", "")
+        return self.wording.replace(" ", "")
 
     @cached_property
     def prose(self) -> str:
@@ -81,9 +81,9 @@ class Side:
     @cached_property
     def language(self) -> str | None:
         """The code of its language, where that is sure."""
-        told = tell_language(re.sub(r"<[^<>]{0,300}>|[*_#|`]", " ", self.prose))
-        sure = told.confidence >= 0.4 and told.scores[0][1] >= _LEAST_EVIDENCE
-        return told.language if sure else None
+        detected = tell_language(re.sub(r"<[^<>]{0,300}>|[*_#|`]", " ", self.prose))
+        sure = detected.confidence >= 0.4 and detected.scores[0][1] >= _LEAST_EVIDENCE
+        return detected.language if sure else None
 
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
@@ -107,10 +107,10 @@ class Side:
     @cached_property
     def stated(self) -> dict[int, list[Statement]]:
         """The statements by the number of their sentence."""
-        found: dict[int, list[Statement]] = defaultdict(list)
+        by_sentence: dict[int, list[Statement]] = defaultdict(list)
         for statement in self.statements:
-            found[self.sentence_of(statement)].append(statement)
-        return found
+            by_sentence[self.sentence_of(statement)].append(statement)
+        return by_sentence
 
     def sentence_of(self, statement: Statement) -> int:
         """The number of the sentence that a statement stands in."""
@@ -138,10 +138,10 @@ class Side:
             return True
         if statement.kind in ("code", "url"):
             return statement.value in self.text
-        if statement.text in self._coded:
+        if statement.text in self._code_figures:
             return True
         if statement.kind == "quote":
-            return f" {statement.value} " in self.heard
+            return f" {statement.value} " in self.wording
         if statement.kind == "name":
             return self._has_name(statement)
         if statement.is_bare and not statement.weak:
@@ -190,36 +190,36 @@ def crossed_places(old: Side, new: Side) -> Iterator[tuple[str, str]]:
     Looked at is the nearest word or statement in their line, before them or behind, that both
     texts have once.
     """
-    known, listed = {_key(s): s for s in old.statements}, set[str]()
-    first, second = _once(old), _once(new)
+    statements, listed = {_make_key(s): s for s in old.statements}, set[str]()
+    first, second = _find_unique(old), _find_unique(new)
     kept = ([key for key in first if key in second], [key for key in second if key in first])
     for step in (1, -1):
-        was, stands = (
+        was, now = (
             {b: a for a, b in pairwise(keys[::step]) if lines[a] == lines[b]}
             for keys, lines in zip(kept, (first, second), strict=True)
         )
-        at = {(was[key], stands[key]): key for key in was.keys() & stands.keys() & known.keys()}
+        at = {(was[key], now[key]): key for key in was.keys() & now.keys() & statements.keys()}
         for (one, two), key in at.items():
             other = at.get((two, one), key)
-            mine, its = known[key], known[other]
+            mine, its = statements[key], statements[other]
             if key < other and (mine.kind, form_of(mine)) == (its.kind, form_of(its)):
                 if listed.isdisjoint((one, two)):
                     yield mine.text, its.text
                 listed |= {key, other}
 
 
-def _once(side: Side) -> dict[str, int]:
+def _find_unique(side: Side) -> dict[str, int]:
     """The statements and the stems of the words that a text has once, in order, and their lines."""
-    stated = [(s.start, _key(s)) for s in side.statements if s.kind != "quote"]
+    stated = [(s.start, _make_key(s)) for s in side.statements if s.kind != "quote"]
     rest = blanked(side.text, [(s.start, s.end) for s in side.statements if s.kind != "quote"])
     words = [(m.start(), m.group().casefold()) for m in WORD.finditer(rest)]
-    told = sorted([*stated, *((at, w[:STEM]) for at, w in words if w not in EMPTY)])
-    counts = Counter(key for _, key in told)
+    keyed = sorted([*stated, *((at, w[:STEM]) for at, w in words if w not in EMPTY)])
+    counts = Counter(key for _, key in keyed)
     ends = [m.start() for m in re.finditer("\n", side.text)]
-    return {key: bisect_left(ends, at) for at, key in told if counts[key] == 1}
+    return {key: bisect_left(ends, at) for at, key in keyed if counts[key] == 1}
 
 
-def _key(statement: Statement) -> str:
+def _make_key(statement: Statement) -> str:
     return f"={statement.kind} {statement.value}"
 
 
@@ -229,7 +229,7 @@ _MOVABLE = 12
 
 def is_crossed(one: str, other: str) -> bool:
     """True when two names or figures of a sentence changed places, and what is around did not."""
-    first, second = _neighbours(one), _neighbours(other)
+    first, second = _find_neighbours(one), _find_neighbours(other)
 
     def fits(x: str, y: str) -> int:
         return sum(a == b for a, b in zip(first[x], second[y], strict=True))
@@ -240,7 +240,7 @@ def is_crossed(one: str, other: str) -> bool:
     )
 
 
-def _neighbours(sentence: str) -> dict[str, tuple[str, ...]]:
+def _find_neighbours(sentence: str) -> dict[str, tuple[str, ...]]:
     """The names and figures that stand once in a sentence, each with the words around it."""
     tokens = re.findall(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+", sentence[:2000])
     counts = Counter(token.lower() for token in tokens)
@@ -248,11 +248,11 @@ def _neighbours(sentence: str) -> dict[str, tuple[str, ...]]:
         token[0].isdigit() or (token[0].isupper() and token.lower() not in EMPTY)
         for token in tokens
     ]
-    apart = list(zip(tokens, movable, strict=True))
-    plain = ["", *(token.lower() for token, moves in apart if not moves), "", ""]
+    marked = list(zip(tokens, movable, strict=True))
+    plain = ["", *(token.lower() for token, moves in marked if not moves), "", ""]
     before = accumulate(not moves for moves in movable)
     return {
         token.lower(): tuple(plain[at : at + 3])
-        for (token, moves), at in zip(apart, before, strict=True)
+        for (token, moves), at in zip(marked, before, strict=True)
         if moves and counts[token.lower()] == 1
     }

@@ -39,7 +39,7 @@ class Change:
     lost: Statement | None = None
     new: Statement | None = None
     unlike: bool = False
-    """True where the new one stands in a sentence without a counterpart."""
+    """True where the new one is in a sentence without a counterpart."""
 
 
 _VERBS = """
@@ -78,35 +78,35 @@ class Task:
         instruction = instruction_of(text)
         self.instruction = self.side if instruction == text else Side(instruction)
         """Without the material, whose figures are all to stay."""
-        self.kinds = _asked_kinds(instruction)
+        self.kinds = _find_kinds(instruction)
         self.is_narrow = "spelling" in self.kinds or names_only(text)
-        """True where every edit is told: mistakes alone, or one thing, were to be changed."""
+        """True where every edit is listed: mistakes alone, or one thing, were to be changed."""
 
     def not_entered(self, old: Side, new: Side) -> Iterator[Change]:
-        """What of the task stands in neither text: its figures, and the lines of its material."""
+        """What of the task is in neither text: its figures, and the lines of its material."""
         text, spared = self.side.text, limit_spans(self.side.text)
-        known = frozenset(word[:STEM] for side in (old, new) for word in side.vocabulary)
+        known_stems = frozenset(word[:STEM] for side in (old, new) for word in side.vocabulary)
         absent: dict[int, str] = {}
-        for asked in self.side.statements:
-            is_figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
-            known_here = any(start <= asked.start < end for start, end in spared) or old.has(asked)
-            if is_figure and not (known_here or new.has(asked) or new.has_digits(asked)):
-                absent[asked.start] = asked.text
+        for fact in self.side.statements:
+            is_figure = fact.kind in FIGURES | {"url"} and re.search(r"\d", fact.text)
+            known_here = any(start <= fact.start < end for start, end in spared) or old.has(fact)
+            if is_figure and not (known_here or new.has(fact) or new.has_digits(fact)):
+                absent[fact.start] = fact.text
         starts = sorted(absent)
         for line in _PATTERNS["line"].finditer(text if self.instruction is not self.side else ""):
             start, end = line.span()
             if self.instruction.text[start:end].strip():
                 continue
-            told = starts[bisect_left(starts, start) : bisect_left(starts, end)]
+            positions = starts[bisect_left(starts, start) : bisect_left(starts, end)]
             stems = stems_in(self.side.plain[start:end])
-            missing = len(stems) > 2 and len(stems & known) < _KNOWN * len(stems)
-            if told and not missing:
-                after = told[-1] + len(absent[told[-1]]) + _NEAR
-                start = max(start, text.rfind(" ", start, max(start, told[0] - _NEAR)) + 1)
+            missing = len(stems) > 2 and len(stems & known_stems) < _KNOWN * len(stems)
+            if positions and not missing:
+                after = positions[-1] + len(absent[positions[-1]]) + _NEAR
+                start = max(start, text.rfind(" ", start, max(start, positions[0] - _NEAR)) + 1)
                 end = max(text.find(" ", after, end), 0) or end
-            if told or missing:
+            if positions or missing:
                 yield Change("not_entered", text[start:end].strip(" -*•"), "", asks=False)
-            for at in told:
+            for at in positions:
                 del absent[at]
         for figure in absent.values():
             yield Change("not_entered", figure, "", asks=False)
@@ -128,15 +128,15 @@ class Answers:
         self._sources = [Side(source) for source in sources]
         entered = [change for change in changes if change.new and task.side.has(change.new)]
         self._enters = bool(entered)
-        asked = [_amount(each) for each in task.side.statements if form_of(each)]
-        self._steps = {("+", sign * amount) for amount in asked if amount for sign in (1, -1)}
-        self._steps |= {step for change in entered for step in _steps(change)}
+        amounts = [_read_amount(each) for each in task.side.statements if form_of(each)]
+        self._steps = {("+", sign * amount) for amount in amounts if amount for sign in (1, -1)}
+        self._steps |= {step for change in entered for step in _find_steps(change)}
         self._derived: dict[str, frozenset[float]] = {}
 
     def answer(self, change: Change) -> str:
         """`task`, `source`, `rule`, `arithmetic`, or nothing."""
         lost, new = change.lost, change.new
-        if self._is_asked(change, lost, new) or not self._steps.isdisjoint(_steps(change)):
+        if self._is_requested(change, lost, new) or not self._steps.isdisjoint(_find_steps(change)):
             return "task"
         if new and not lost and self._is_worked_out(new):
             return "arithmetic"
@@ -144,7 +144,7 @@ class Answers:
             return "rule"
         return "source" if new and any(source.has(new) for source in self._sources) else ""
 
-    def _is_asked(self, change: Change, lost: Statement | None, new: Statement | None) -> bool:
+    def _is_requested(self, change: Change, lost: Statement | None, new: Statement | None) -> bool:
         task, kinds = self._task.side, self._task.kinds
         if change.kind == "language":
             targets = translation_into(f"translate {task.text}") or ()
@@ -152,16 +152,16 @@ class Answers:
             is_wanted = not names or change.after.split(" (")[0] in names
             return is_wanted and asks_for_translation(task.text)
         came = frozenset(words_in(change.after)) - frozenset(words_in(change.before))
-        said = bool(came and came <= task.vocabulary)
+        in_task = bool(came and came <= task.vocabulary)
         if change.kind == "data":
             label = frozenset(words_in((change.before or change.after).partition(":")[0]))
-            return said or bool(label & task.vocabulary - EMPTY and "" in kinds)
+            return in_task or bool(label & task.vocabulary - EMPTY and "" in kinds)
         # Step 3, where the task speaks of steps.
         label = new.value[:4] if new and new.kind == "name" and new.figures else "\0"
         spelt = change.kind == "name" and lost and new and is_close(lost.value, new.value)
         return bool(
             (new and task.has(new, exact=True))
-            or (said and lost)
+            or (in_task and lost)
             or label in task.text
             or (lost and self._task.instruction.has(lost) and ("" in kinds or self._enters))
             or ((change.unlike or change.kind == "code") and "example" in kinds)
@@ -175,16 +175,16 @@ class Answers:
 
         A figure without a unit, or of two digits, is that of too many others.
         """
-        amount, form = _amount(new), form_of(new)
+        amount, form = _read_amount(new), form_of(new)
         long_enough = len(re.sub(r"\D", "", new.text).strip("0")) > 2 or form == "s"
         if not amount or form in ("", "T") or not long_enough:
             return False
         if form not in self._derived:
-            self._derived[form] = frozenset(_derived(self._original.statements, form))
+            self._derived[form] = frozenset(_derive_amounts(self._original.statements, form))
         return round(amount, 6) in self._derived[form]
 
 
-def _amount(statement: Statement) -> float | None:
+def _read_amount(statement: Statement) -> float | None:
     """The figure in its unit, a time in seconds; None of what has several readings."""
     value, _, unit = statement.value.partition(" ")
     if clock := re.fullmatch(r"T(\d\d):(\d\d)", statement.value):
@@ -193,10 +193,10 @@ def _amount(statement: Statement) -> float | None:
     return float(value) if figure and "|" not in unit else None
 
 
-def _steps(change: Change) -> Iterator[tuple[str, float]]:
+def _find_steps(change: Change) -> Iterator[tuple[str, float]]:
     """By what a figure or a time was changed: what was added, and the factor."""
     if change.lost and change.new:
-        lost, new = _amount(change.lost), _amount(change.new)
+        lost, new = _read_amount(change.lost), _read_amount(change.new)
         clocks = [each.value.startswith("T") for each in (change.lost, change.new)]
         if lost and new and clocks[0] == clocks[1]:
             yield "+", round(new - lost, 6)
@@ -208,11 +208,11 @@ _MOST_DERIVED = 12
 """Figures of one form from which others may be worked out: of more nearly all can be."""
 
 
-def _derived(statements: Sequence[Statement], form: str) -> Iterator[float]:
+def _derive_amounts(statements: Sequence[Statement], form: str) -> Iterator[float]:
     """The differences and sums of the figures of a form; for spans of time those between times."""
-    known = [(form_of(s), amount) for s in statements if (amount := _amount(s))]
-    figures = [amount for of, amount in known if of == form]
-    clocks = [amount for of, amount in known if of == "T" and form == "s"]
+    measured = [(form_of(s), amount) for s in statements if (amount := _read_amount(s))]
+    figures = [amount for of, amount in measured if of == form]
+    clocks = [amount for of, amount in measured if of == "T" and form == "s"]
     for amounts in (figures, clocks):
         if len(amounts) <= _MOST_DERIVED:
             yield from (round(abs(a - b), 6) for a, b in combinations(amounts, 2))
@@ -222,7 +222,7 @@ def _derived(statements: Sequence[Statement], form: str) -> Iterator[float]:
         yield from (round(b - a, 6) for a, b in combinations([0.0, *accumulate(figures)], 2))
 
 
-def _asked_kinds(task: str) -> frozenset[str]:
+def _find_kinds(task: str) -> frozenset[str]:
     """The kinds that a clause of the task asks to change, and "" where it has a verb of change."""
     kinds, denied, waiting = set[str](), set[str](), set[str]()
     for clause in _PATTERNS["clause"].split(task[:5000]):

@@ -35,7 +35,7 @@ from sifaka.text.numbers_and_names import Statement, is_same, read
 from sifaka.text.tables import patterns_of
 
 Path = tuple[str, ...]
-"""Where a value stands in data."""
+"""Where a value is in data."""
 SHOWN = 80
 """Characters of a difference that are shown of each side."""
 
@@ -51,7 +51,7 @@ class Difference(Frozen):
     after: str = ""
     """Verbatim; empty of what is lost."""
     status: Literal["open", "covered", "accepted", "refused", "noted"] = "open"
-    """`noted` does not ask: it stands in the ledger."""
+    """`noted` does not ask: it is in the ledger."""
     by: str = ""
     """What answered it: `task`, `source`, `rule`, `arithmetic`, or who."""
     reason: str = ""
@@ -93,29 +93,29 @@ def compare(
     """
     if "```" not in original and (fenced := _FENCED.fullmatch(version)):
         version = fenced[1]
-    asked, old, new = Task(task), Side(original), Side(version)
+    request, old, new = Task(task), Side(original), Side(version)
     data, other = values_of(original), values_of(version)
     # Where few paths are the same the data has another shape: what it says is read as in prose.
     if data and other and 2 * len(data.keys() & other.keys()) > len(data):
-        changes = list(_data_changes(data, other))
+        changes = list(_compare_data(data, other))
         total, kept = len(data), len(data) - sum(bool(change.before) for change in changes)
     else:
         # In data quotation marks say where a string is.
         quotes = frozenset(["quote"] if data or other else ())
-        prose = [each for each in _Prose(old, new, asked).changes() if each.kind not in quotes]
-        changes = [*prose, *asked.not_entered(old, new)]
+        prose = [each for each in _Prose(old, new, request).changes() if each.kind not in quotes]
+        changes = [*prose, *request.not_entered(old, new)]
         total = len(old.statements)
         kept = total - sum(change.lost is not None for change in changes)
     changes += (Change("scope", *each) for each in outside_scope(task, original, version))
     places = [(original.find(each), len(each)) for each in failing if each]
-    answers = Answers(asked, old, changes, sources=sources, failing=places)
-    told = dict.fromkeys(_answered(change, answers) for change in changes)
-    listed = sorted(told, key=lambda each: ("open", "covered", "noted").index(each.status))
+    answers = Answers(request, old, changes, sources=sources, failing=places)
+    distinct = dict.fromkeys(_make_difference(change, answers) for change in changes)
+    listed = sorted(distinct, key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
     return Differences(differences=tuple(numbered), kept=kept, total=total)
 
 
-def _answered(change: Change, answers: Answers) -> Difference:
+def _make_difference(change: Change, answers: Answers) -> Difference:
     by = answers.answer(change) if change.asks or change.new or change.lost else ""
     status = "covered" if by else "open" if change.asks else "noted"
     before, after = (
@@ -129,14 +129,14 @@ _NEAREST = 40
 """Sentences that are looked at for one word of a sentence."""
 
 
-def _nearest(side: Side, other: Side) -> list[list[int]]:
+def _find_nearest(side: Side, other: Side) -> list[list[int]]:
     """For each sentence of a side the three of the other that share most with it."""
     rate = len(other.stems) / len(side.stems)
     postings: dict[str, list[int]] = defaultdict(list)
     for number, stems in enumerate(other.stems):
         for stem in stems:
             postings[stem].append(number)
-    found: list[list[int]] = []
+    nearest: list[list[int]] = []
     for number, stems in enumerate(side.stems):
         scores: Counter[int] = Counter()
         for listed in filter(None, map(postings.get, stems)):
@@ -146,11 +146,11 @@ def _nearest(side: Side, other: Side) -> list[list[int]]:
             j: (-score / (len(stems) + len(other.stems[j])), abs(j - number * rate))
             for j, score in scores.items()
         }
-        found.append(sorted(ranks, key=ranks.__getitem__)[:3])
-    return found
+        nearest.append(sorted(ranks, key=ranks.__getitem__)[:3])
+    return nearest
 
 
-def _coverage(side: Side, other: Side, nearest: Sequence[Sequence[int]]) -> list[float]:
+def _measure_coverage(side: Side, other: Side, nearest: Sequence[Sequence[int]]) -> list[float]:
     """The share of the words of each sentence that stand in those nearest to it."""
     return [
         len(stems & frozenset[str]().union(*(other.stems[j] for j in near))) / max(1, len(stems))
@@ -168,7 +168,7 @@ _SHORTER = 0.6
 _DATA = patterns_of(__file__, "data")
 _FENCED = re.compile(r"\s*```[^\n`]*\n(.*)\n```\s*", re.DOTALL)
 _EDIT, _LARGE_EDIT = 2, 40
-"""Words of a sentence that a small edit changes, and the most that is told of a narrow task."""
+"""Words of a sentence that a small edit changes, and the most that is listed of a narrow task."""
 _WHOLE = re.compile(r"[.!?。！？][\"”’)*_]{0,5}\s*\Z")
 
 
@@ -179,21 +179,21 @@ class _Prose:
         self.old, self.new = old, new
         self.entered = partial(task.side.has, exact=True)
         """True of a statement that the task has."""
-        self.asked = frozenset(word[:STEM] for word in task.side.vocabulary - EMPTY)
+        self.task_stems = frozenset(word[:STEM] for word in task.side.vocabulary - EMPTY)
         self.most = _LARGE_EDIT if task.is_narrow else _EDIT
         languages = {old.language, new.language}
-        stems, known = (frozenset[str]().union(*side.stems) for side in (new, old))
-        foreign = 2 * len(stems & known) < len(stems)
+        stems, old_stems = (frozenset[str]().union(*side.stems) for side in (new, old))
+        foreign = 2 * len(stems & old_stems) < len(stems)
         self.translated = len(languages) == 2 and None not in languages and foreign
-        self.forward, self.backward = _nearest(old, new), _nearest(new, old)
+        self.forward, self.backward = _find_nearest(old, new), _find_nearest(new, old)
         self._counterparts = [
             (number, near[0])
             for number, near in enumerate(self.forward)
             if near and number in self.backward[near[0]][:1]
         ]
         """The sentences that are the nearest to each other."""
-        self.covered = _coverage(old, new, self.forward)
-        self.known = _coverage(new, old, self.backward)
+        self.covered = _measure_coverage(old, new, self.forward)
+        self.known = _measure_coverage(new, old, self.backward)
         sizes = [sum(map(len, side.words)) for side in (new, old)]
         self.shorter = sizes[0] < _SHORTER * sizes[1]
         self.lost = [s for s in old.statements if not new.has(s)]
@@ -203,30 +203,30 @@ class _Prose:
         """What differs, the statements first."""
         if self.translated:
             yield Change("language", _describe_language(self.old), _describe_language(self.new))
-        for gone, came in self._exchanged.items():
+        for gone, came in self._exchanges.items():
             yield Change(gone.kind, gone.text, came.text, True, gone, came)
             if self.entered(came) and self.new.has(gone):
                 yield Change("not_entered", came.text, gone.text, asks=False)
         if not self.translated:
             yield from (Change("order", *each) for each in crossed_places(self.old, self.new))
-        pairs = self._pairs()
+        pairs = self._pair_statements()
         for n, lost in enumerate(self.lost):
             new = self.fresh[pairs[n]] if n in pairs else None
             short = new and lost.kind == "name" and _is_short_for(lost.value, new.value)
-            if short or lost in self._exchanged:
+            if short or lost in self._exchanges:
                 continue
             elsewhere = new and self.new.has_digits(lost) and self.old.has_digits(new)
             asks = not elsewhere if new else self._asks_when_lost(lost)
             yield Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())
-        put = frozenset(self._exchanged.values())
+        put = frozenset(self._exchanges.values())
         for n, new in enumerate(self.fresh):
             if n not in taken and new not in put:
                 unlike = self.known[self.new.sentence_of(new)] < _STAYS
                 asks = self._asks_when_new(new)
                 yield Change(new.kind, "", new.text, asks, new=new, unlike=unlike)
         if not self.translated:
-            yield from self._sentences()
+            yield from self._compare_sentences()
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         named = lost.kind in ("name", "number") or (self.translated and lost.kind == "quote")
@@ -246,8 +246,8 @@ class _Prose:
         gone = {word for n in near for word in self.old.words[n]} - self.new.vocabulary
         return any(word.isalpha() and _is_spelling([word], words_in(new.text)) for word in gone)
 
-    def _pairs(self) -> dict[int, int]:
-        """Which of the new statements stands where which of the lost ones stood."""
+    def _pair_statements(self) -> dict[int, int]:
+        """Which of the new statements is in the place of which lost one."""
         places: dict[int, list[int]] = defaultdict(list)
         for m, new in enumerate(self.fresh):
             places[self.new.sentence_of(new)].append(m)
@@ -258,16 +258,16 @@ class _Prose:
             if lost.kind in FIGURES | {"name"} and not self.translated:
                 sentences = self.forward[self.old.sentence_of(lost)]
                 near = [m for number in sentences for m in places.get(number, ())[:20]]
-            scored += ((self._score(lost, self.fresh[m]), -n, -m) for m in near)
-        found: dict[int, int] = {}
+            scored += ((self._score_pair(lost, self.fresh[m]), -n, -m) for m in near)
+        pairs: dict[int, int] = {}
         taken: set[int] = set()
         for score, n, m in sorted(scored, reverse=True):
-            if score > 0 and -n not in found and m not in taken:
-                found[-n] = -m
+            if score > 0 and -n not in pairs and m not in taken:
+                pairs[-n] = -m
                 taken.add(m)
-        return found
+        return pairs
 
-    def _score(self, lost: Statement, new: Statement) -> float:
+    def _score_pair(self, lost: Statement, new: Statement) -> float:
         """How surely one took the place of the other; 0 where it did not."""
         same = lost.kind == new.kind
         foreign = self.translated and lost.kind == "name"
@@ -283,10 +283,10 @@ class _Prose:
         alike = form_of(lost) == form_of(new)
         if self.translated:
             return 2 * (same and alike)
-        apart = (lost.weak or new.weak) and not alike
-        return 0 if apart or not (alike or shared > 1) else shared + 2 * same + 2 * alike
+        unsure = (lost.weak or new.weak) and not alike
+        return 0 if unsure or not (alike or shared > 1) else shared + 2 * same + 2 * alike
 
-    def _sentences(self) -> Iterator[Change]:
+    def _compare_sentences(self) -> Iterator[Change]:
         """What became of whole sentences."""
         old, new = self.old, self.new
         for sentence, stems, share in zip(old.sentences, old.stems, self.covered, strict=True):
@@ -294,60 +294,60 @@ class _Prose:
                 yield Change("dropped", sentence, "", asks=False)
         stay = min(*self.covered, *(each for each in self.known if each >= _GONE), 1) >= _NEARLY
         for sentence, stems, share in zip(new.sentences, new.stems, self.known, strict=True):
-            told = len(stems & self.asked) >= _STAYS * len(stems)
-            if share < _GONE and len(stems) > 2 and not told:
+            from_task = len(stems & self.task_stems) >= _STAYS * len(stems)
+            if share < _GONE and len(stems) > 2 and not from_task:
                 whole = bool(_WHOLE.search(sentence)) and len(stems) > 3
                 yield Change("added", "", sentence, whole and stay, unlike=True)
         for number, other in self._counterparts:
-            yield from self._edits(number, other)
+            yield from self._find_edits(number, other)
 
-    def _edits(self, number: int, other: int) -> Iterator[Change]:
+    def _find_edits(self, number: int, other: int) -> Iterator[Change]:
         """What differs in two sentences that are nearly the same."""
         a, b = self.old.words[number], self.new.words[other]
         one, two = (Counter(word[:STEM] for word in words) for words in (a, b))
         gone, came = one - two, two - one
         size = max(gone.total(), came.total())
         sentences = self.old.sentences[number], self.new.sentences[other]
-        told = any(s in self._exchanged for s in self.old.stated[number]) or (
+        listed = any(s in self._exchanges for s in self.old.stated[number]) or (
             [word for word, _ in groupby(a)] == [word for word, _ in groupby(b)]  # the the
         )
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and is_crossed(*sentences):
             yield Change("order", *sentences)
-        elif 0 < size <= self.most and len(a) > 2 and not (told or self._is_told(gone, came)):
+        elif 0 < size <= self.most and len(a) > 2 and not (listed or self._is_listed(gone, came)):
             spaced = [sentence.split() for sentence in sentences]
             pair = spaced if min(map(len, spaced)) > 2 else (a, b)
-            yield Change("small_edit", *_around_edit(*pair), asks=False)
+            yield Change("small_edit", *_shorten_to_edit(*pair), asks=False)
 
     @cached_property
-    def _exchanged(self) -> dict[Statement, Statement]:
+    def _exchanges(self) -> dict[Statement, Statement]:
         """The statements of which another one has the place, in a sentence that stays.
 
-        One of the two at least stands elsewhere in the other text too, so that texts as a whole
+        One of the two at least is elsewhere in the other text too, so that texts as a whole
         say nothing of it.
         """
-        found: dict[Statement, Statement] = {}
+        exchanges: dict[Statement, Statement] = {}
         for number, other in () if self.translated else self._counterparts:
             mine, theirs = self.old.stated[number], self.new.stated[other]
             if max(len(mine), len(theirs)) <= _MOST_STATED:
                 gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
                 came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
                 if len(gone) == len(came) == 1 and self._is_exchange(number, gone[0], came[0]):
-                    found[gone[0]] = came[0]
-        return found
+                    exchanges[gone[0]] = came[0]
+        return exchanges
 
     def _is_exchange(self, number: int, gone: Statement, came: Statement) -> bool:
-        known = gone in self._differing and came in self._differing
-        if known or gone.weak or came.weak or gone.kind != came.kind:
+        both_differ = gone in self._differing and came in self._differing
+        if both_differ or gone.weak or came.weak or gone.kind != came.kind:
             return False
         words = self.old.words[number], self.new.words[self.forward[number][0]]
         one, two = (Counter(word[:STEM] for word in each) for each in words)
         nearly = max((one - two).total(), (two - one).total()) <= _EDIT < len(words[0])
         return nearly or (gone.kind in FIGURES and form_of(gone) == form_of(came) != "")
 
-    def _is_told(self, gone: Iterable[str], came: Iterable[str]) -> bool:
+    def _is_listed(self, gone: Iterable[str], came: Iterable[str]) -> bool:
         """True of another spelling, of a name that is listed anyway, and of words of the task."""
         return _is_spelling([*gone], [*came]) or all(
-            word in self._listed or (came and word in self.asked) for word in (*gone, *came)
+            word in self._listed or (came and word in self.task_stems) for word in (*gone, *came)
         )
 
     @cached_property
@@ -387,7 +387,7 @@ def _is_spelling(gone: Sequence[str], came: Sequence[str]) -> bool:
     return len(gone) == len(came) and all(len(a) > 3 and is_close(a, b) for a, b in pairs)
 
 
-def _around_edit(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
+def _shorten_to_edit(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
     """Both sentences, shortened to what differs and a word on each side."""
     codes = SequenceMatcher(None, a[:80], b[:80], autojunk=False).get_opcodes()
     pieces = [
@@ -419,21 +419,21 @@ def values_of(text: str) -> Mapping[Path, str] | None:
         return None
     fenced = _DATA["fence"].match(text)
     try:
-        found = dict(_flattened(_parsed((fenced[1] if fenced else text).strip()), (), 0))
+        values = dict(_flatten(_parse_data((fenced[1] if fenced else text).strip()), (), 0))
     except (ValueError, RecursionError, csv.Error):
         return None
-    return found if 1 < len(found) < _MOST_VALUES else None
+    return values if 1 < len(values) < _MOST_VALUES else None
 
 
 def comparable(value: str) -> str:
     """A value without the notation of its numbers and the case of its words."""
     bare = value.replace("\\|", "|").strip().strip("*_`\"'").casefold()
     readings = numeral_readings(bare.lstrip("-")) if _DATA["numeral"].fullmatch(bare) else ()
-    shown = "|".join(map(shown_number, readings))
-    return f"{bare[: bare[0] == '-']}{shown}" if shown else bare.replace("null", "").strip("-~")
+    number = "|".join(map(shown_number, readings))
+    return f"{bare[: bare[0] == '-']}{number}" if number else bare.replace("null", "").strip("-~")
 
 
-def _parsed(text: str) -> object:
+def _parse_data(text: str) -> object:
     """The data of a text.
 
     Raises:
@@ -444,24 +444,24 @@ def _parsed(text: str) -> object:
     rows = _DATA["html_row"].findall(text)
     lines = [line.strip() for line in text.split("\n")]
     if rows:
-        return _records([_DATA["html_cell"].findall(row) for row in rows])
+        return _make_records([_DATA["html_cell"].findall(row) for row in rows])
     if len(lines) > 2 and _DATA["rule"].fullmatch(lines[1]) and all("|" in line for line in lines):
-        return _records(
+        return _make_records(
             [_DATA["cell_end"].split(line.strip("|")) for line in (lines[0], *lines[2:])]
         )
     for mark in ",;\t":
         listed = list(csv.reader(lines, delimiter=mark))
         even = {len(row) for row in listed} == {lines[0].count(mark) + 1}
         if even and mark in lines[0] and 2 * text.count(f"{mark} ") <= text.count(mark):
-            return _records(listed)
-    return _parsed_yaml(text)
+            return _make_records(listed)
+    return _parse_yaml(text)
 
 
-def _records(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+def _make_records(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
     return [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
 
-def _parsed_yaml(text: str) -> object:
+def _parse_yaml(text: str) -> object:
     import yaml
 
     if not _DATA["yaml"].match(text) or _DATA["prose"].search(text) or "\n" not in text:
@@ -472,7 +472,7 @@ def _parsed_yaml(text: str) -> object:
         raise ValueError("this is no YAML") from error
 
 
-def _flattened(data: object, path: Path, depth: int) -> Iterator[tuple[Path, str]]:
+def _flatten(data: object, path: Path, depth: int) -> Iterator[tuple[Path, str]]:
     if depth > _DEEPEST:
         raise ValueError("this is too deep")
     if not isinstance(data, dict | list):
@@ -481,16 +481,16 @@ def _flattened(data: object, path: Path, depth: int) -> Iterator[tuple[Path, str
     if isinstance(data, list):
         listed = cast("list[object]", data)
         if len(listed) == 1 and not isinstance(listed[0], dict | list):
-            # Whether a value stands in a list of its own is a matter of form: a schema's.
-            yield from _flattened(listed[0], path, depth + 1)
+            # Whether a value is in a list of its own is a matter of form: a schema's.
+            yield from _flatten(listed[0], path, depth + 1)
             return
-        items = {_label(value, n): value for n, value in reversed([*enumerate(listed)])}
+        items = {_name_item(value, n): value for n, value in reversed([*enumerate(listed)])}
         data = items if len(items) == len(listed) else dict(enumerate(listed))
     for key, value in cast("dict[object, object]", data).items():
-        yield from _flattened(value, (*path, re.sub(r"[\W_]+", "", str(key).casefold())), depth + 1)
+        yield from _flatten(value, (*path, re.sub(r"[\W_]+", "", str(key).casefold())), depth + 1)
 
 
-def _label(value: object, number: int) -> object:
+def _name_item(value: object, number: int) -> object:
     """What a row or an object of a list is known by: its first value."""
     inside = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     first = next(iter(inside.values()), None)
@@ -503,7 +503,7 @@ def _is_same_value(one: str, other: str) -> bool:
     return comparable(one) == comparable(other) or bool(dated and Side(one).has(read(other)[0]))
 
 
-def _data_changes(data: Mapping[Path, str], other: Mapping[Path, str]) -> Iterator[Change]:
+def _compare_data(data: Mapping[Path, str], other: Mapping[Path, str]) -> Iterator[Change]:
     """The values that differ, each with its key."""
     if len(data.keys() & other.keys()) < 0.5 * min(len(data), len(other)):
         data, other = ({path[-2:]: value for path, value in each.items()} for each in (data, other))

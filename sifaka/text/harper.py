@@ -27,21 +27,21 @@ def lint_texts(
         off: The rules that `ALL` leaves out.
         language: What Harper calls the format of the texts.
     """
-    linter = _linter_with(rules, off)
-    return [list(_findings(linter, text, language)) for text in texts]
+    linter = _set_rules(rules, off)
+    return [list(_find_lints(linter, text, language)) for text in texts]
 
 
 @cache
-def _linter() -> "Linter":
+def _make_linter() -> "Linter":
     from harper import Linter
 
     return Linter()
 
 
 @lru_cache(maxsize=1)
-def _linter_with(rules: str, off: frozenset[str]) -> "Linter":
+def _set_rules(rules: str, off: frozenset[str]) -> "Linter":
     """The one linter, with other rules than the last time."""
-    linter = _linter()
+    linter = _make_linter()
     config = linter.get_default_lint_config()
     names = frozenset(rules.split())
     linter.set_lint_config(
@@ -53,14 +53,14 @@ def _linter_with(rules: str, off: frozenset[str]) -> "Linter":
     return linter
 
 
-def _findings(linter: "Linter", text: str, language: str) -> Iterator[HarperLint]:
+def _find_lints(linter: "Linter", text: str, language: str) -> Iterator[HarperLint]:
     for rule, lints in linter.organized_lints(text, language=language).items():
         for lint in lints:
             span = lint.span
-            yield rule, span.start, span.end, lint.message, lint.lint_kind, _fix(lint)
+            yield rule, span.start, span.end, lint.message, lint.lint_kind, _read_fix(lint)
 
 
-def _fix(lint: "Lint") -> str | None:
+def _read_fix(lint: "Lint") -> str | None:
     from harper import SuggestionKind
 
     if lint.suggestion_count != 1:

@@ -31,9 +31,9 @@ def check_text(text: str, name: str = "text") -> str:
         raise ConfigurationError(
             f"{name} contains a NUL character at offset {text.index(chr(0))}", "remove it"
         )
-    if found := _SURROGATE.search(text):
+    if match := _SURROGATE.search(text):
         raise ConfigurationError(
-            f"{name} contains a lone surrogate at offset {found.start()}",
+            f"{name} contains a lone surrogate at offset {match.start()}",
             "send valid Unicode: replace the broken character",
         )
     return text

@@ -100,17 +100,17 @@ _LARGEST = {"cyrillic": "ru", "arabic": "ar", "kana": "ja", "han": "zh", "hangul
 
 
 @cache
-def _letters() -> Mapping[str, re.Pattern[str]]:
+def _compile_letters() -> Mapping[str, re.Pattern[str]]:
     return {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
 
 
 def script(text: str) -> tuple[str, float]:
     """The script of most letters, and its share of them; `("", 0.0)` of a text without any."""
     if text.isascii():
-        return ("latin", 1.0) if _letters()["latin"].search(text) else ("", 0.0)
+        return ("latin", 1.0) if _compile_letters()["latin"].search(text) else ("", 0.0)
     counts = {
         name: len(letters.findall(text)) * _LETTERS_OF_ONE.get(name, 1)
-        for name, letters in _letters().items()
+        for name, letters in _compile_letters().items()
     }
     if counts["kana"]:
         # Japanese writes both; Chinese has no kana.
@@ -126,7 +126,7 @@ def language_of_script(name: str, text: str) -> str | None:
     """The ISO 639-1 code of a text in this script; None where that takes more than letters."""
     if name in {"latin", ""}:
         return None
-    letters = len(_letters()[name].findall(text))
+    letters = len(_compile_letters()[name].findall(text))
     for language, own in _TELLTALE_LETTERS.get(name, ()):
         if len(re.findall(own, text)) > 0.01 * letters:
             return language
@@ -149,7 +149,7 @@ OWN_LANGUAGES = frozenset(FUNCTION_WORDS) | {
     *("ru", "uk", "be", "bg", "sr", "ar", "fa", "ur", "ja", "zh", "ko"),
     *("el", "he", "hi", "bn", "ta", "te", "th", "ka", "hy"),
 }
-"""The languages that are told here, by their words or by their letters."""
+"""The languages that are recognised here, by their words or by their letters."""
 SURE_SCRIPTS = frozenset({"kana", "hangul", "el", "he", "bn", "ta", "te", "th", "ka", "hy", "han"})
 """Scripts that leave little doubt about the language."""
 _LEAST_EVIDENCE = 0.08
@@ -198,7 +198,7 @@ class Told(NamedTuple):
     """The language of a text, and how sure that is."""
 
     language: str | None
-    """ISO 639-1; None where it cannot be told."""
+    """ISO 639-1; None where it is not recognised."""
     confidence: float = 0.0
     scores: tuple[tuple[str, float], ...] = ()
     """The languages that were weighed, 0 to 1."""
@@ -216,7 +216,7 @@ def tell_language(prose: str) -> Told:
     if language:
         confidence = round(share * (0.9 if written in SURE_SCRIPTS else 0.75), 2)
         return Told(language, confidence, ((language, confidence),))
-    scores = _weigh(prose)
+    scores = _weigh_languages(prose)
     ranked = sorted(scores, key=scores.__getitem__, reverse=True)
     best, second = scores[ranked[0]], scores[ranked[1]]
     if best < _LEAST_EVIDENCE:
@@ -237,7 +237,7 @@ def translation_into(task: str) -> frozenset[str] | None:
 
     Empty where it names none that is known.
     """
-    named = (_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
+    named = (_LANGUAGES[match["language"].lower()] for match in _INTO.finditer(task))
     return frozenset(named) if _TRANSLATE.search(task) else None
 
 
@@ -247,9 +247,9 @@ def languages_named(task: str) -> Iterator[tuple[Span, str]]:
     One that another follows (`in English and German`) is left out.
     """
     return (
-        (found.span(), _LANGUAGES[found["language"].lower()])
-        for found in _INTO.finditer(task)
-        if not _ANOTHER.match(task, found.end())
+        (match.span(), _LANGUAGES[match["language"].lower()])
+        for match in _INTO.finditer(task)
+        if not _ANOTHER.match(task, match.end())
     )
 
 
@@ -267,7 +267,7 @@ def sample(prose: str) -> str:
     return " ".join((prose[:SAMPLE], prose[middle : middle + SAMPLE], prose[len(prose) - SAMPLE :]))
 
 
-def _weigh(prose: str) -> dict[str, float]:
+def _weigh_languages(prose: str) -> dict[str, float]:
     """The share of words that hold a language together, and a little for letters of its own."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     total = max(1, len(words))
@@ -277,7 +277,7 @@ def _weigh(prose: str) -> dict[str, float]:
     scores = {
         code: 2 * sum(map(joined.count, own.get(code, ""))) / letters for code in FUNCTION_WORDS
     }
-    languages = _languages()
+    languages = _index_languages()
     for word in words:
         if codes := languages.get(word):
             # A word of several languages says less about each.
@@ -288,10 +288,10 @@ def _weigh(prose: str) -> dict[str, float]:
 
 
 @lru_cache(maxsize=1)
-def _languages() -> dict[str, tuple[str, ...]]:
+def _index_languages() -> dict[str, tuple[str, ...]]:
     """The languages of each function word."""
-    found: dict[str, tuple[str, ...]] = {}
+    languages: dict[str, tuple[str, ...]] = {}
     for code, listed in FUNCTION_WORDS.items():
         for word in set(listed.split()):
-            found[word] = (*found.get(word, ()), code)
-    return found
+            languages[word] = (*languages.get(word, ()), code)
+    return languages

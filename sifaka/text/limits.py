@@ -29,7 +29,7 @@ _INSTRUCTION = 400
 """The most characters of a paragraph that says what to do."""
 _PATTERNS = patterns_of(__file__, "limits")
 _SURE = 0.5
-"""From this confidence on, another language than asked for is told."""
+"""From this confidence on, another language than asked for is reported."""
 
 
 class Asked(Frozen):
@@ -101,22 +101,22 @@ def asked_of(task: str, text: str) -> tuple[Asked, ...]:
     """The limits that the words of a task set to a text, measured on it.
 
     `about`, and a bare `in` before words and characters, allow 15 % to both sides. What is quoted
-    in the task is not read, and a language that cannot be told from the text is left out.
+    in the task is not read, and a language that the text does not show is left out.
     """
     task = instruction_of(task)
-    task = blanked(task, (found.span() for found in _PATTERNS["quoted"].finditer(task)))
-    limits = dict.fromkeys(filter(None, map(_limit, _LIMIT.finditer(task))))
-    asked = [
+    task = blanked(task, (match.span() for match in _PATTERNS["quoted"].finditer(task)))
+    limits = dict.fromkeys(filter(None, map(_read_limit, _LIMIT.finditer(task))))
+    results = [
         Asked(what=what, limit=words, measured=str(count), met=low <= count <= high)
         for what, words, low, high in limits
         if (count := _MEASURES[what](text)) <= _FAR * high
     ]
-    return (*asked, *_language_asked(task, text))
+    return (*results, *_check_language(task, text))
 
 
 def instruction_of(task: str) -> str:
     """The task with blanks in place of long paragraphs beside short ones: those are material."""
-    paragraphs = [found.span() for found in _PATTERNS["passage"].finditer(task)]
+    paragraphs = [match.span() for match in _PATTERNS["passage"].finditer(task)]
     long = [(start, end) for start, end in paragraphs if end - start > _INSTRUCTION]
     return blanked(task, long) if len(long) < len(paragraphs) else task
 
@@ -126,16 +126,16 @@ def limit_spans(task: str) -> tuple[Span, ...]:
     return tuple(sorted(m.span() for m in (*_LIMIT.finditer(task), *_NAMED.finditer(task))))
 
 
-def _limit(found: re.Match[str]) -> tuple[str, str, float, float] | None:
+def _read_limit(match: re.Match[str]) -> tuple[str, str, float, float] | None:
     """What is limited, the limit in words and both its ends; None where it limits nothing."""
-    what = next(unit for unit in _UNITS if found[unit])
-    before = found.string[: found.start("number")]
-    if found["each"] or _PATTERNS["part"].search(before):
+    what = next(unit for unit in _UNITS if match[unit])
+    before = match.string[: match.start("number")]
+    if match["each"] or _PATTERNS["part"].search(before):
         return None
-    number, other = _value(found["number"]), found["other"] and _value(found["other"])
+    number, other = _read_number(match["number"]), match["other"] and _read_number(match["other"])
     if other:
         return (what, f"{number} to {other}", number, other) if number < other else None
-    bound = "most" if found["less"] else next((name for name in _BOUNDS if found[name]), "")
+    bound = "most" if match["less"] else next((name for name in _BOUNDS if match[name]), "")
     if bound == "inside":
         bound = "about" if what in {"words", "characters"} else "exactly"
     ends: Mapping[str, tuple[str, float, float]] = {
@@ -150,19 +150,19 @@ def _limit(found: re.Match[str]) -> tuple[str, str, float, float] | None:
     return (what, words, low, high) if words else None
 
 
-def _value(number: str) -> int:
+def _read_number(number: str) -> int:
     return _NUMBERS.get(number.lower()) or int(re.sub(r"\D", "", number))
 
 
 def _count_sentences(text: str) -> int:
     """The sentences, without headings, salutations and the name below a letter."""
-    found = (text[start:end].rstrip("\"'”’»)]*_ ") for start, end in sentences(text))
-    return sum(1 for each in found if _PATTERNS["sentence"].fullmatch(each))
+    stripped = (text[start:end].rstrip("\"'”’»)]*_ ") for start, end in sentences(text))
+    return sum(1 for each in stripped if _PATTERNS["sentence"].fullmatch(each))
 
 
 def _count_bullets(text: str) -> int:
     """The items of the outer lists."""
-    indents = [len(found[1]) for found in _PATTERNS["bullet"].finditer(text)]
+    indents = [len(match[1]) for match in _PATTERNS["bullet"].finditer(text)]
     return sum(indent <= min(indents) + 1 for indent in indents)
 
 
@@ -178,15 +178,15 @@ _MEASURES: Mapping[str, Callable[[str], int]] = {
 }
 
 
-def _language_asked(task: str, text: str) -> Iterator[Asked]:
+def _check_language(task: str, text: str) -> Iterator[Asked]:
     """The one language that a task asks to write in."""
     named = {code for _, code in languages_named(task)}
-    code, told = "".join(named), tell_language(text)
-    if code not in OWN_LANGUAGES or not told.language:
+    code, detected = "".join(named), tell_language(text)
+    if code not in OWN_LANGUAGES or not detected.language:
         return
-    if told.confidence >= _SURE or told.language == code:
-        measured = LANGUAGE_NAMES.get(told.language, told.language)
-        limit, met = f"in {LANGUAGE_NAMES[code]}", told.language == code
+    if detected.confidence >= _SURE or detected.language == code:
+        measured = LANGUAGE_NAMES.get(detected.language, detected.language)
+        limit, met = f"in {LANGUAGE_NAMES[code]}", detected.language == code
         yield Asked(what="language", limit=limit, measured=measured, met=met)
 
 
@@ -234,16 +234,16 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
     from rapidfuzz.distance import Levenshtein
 
     old, new = (
-        [(found.start(), found.group().split()) for found in _PATTERNS["piece"].finditer(text)]
+        [(match.start(), match.group().split()) for match in _PATTERNS["piece"].finditer(text)]
         for text in (original, version)
     )
     edits = Levenshtein.editops(*([tuple(words) for _, words in text] for text in (old, new)))
     changes: list[tuple[str, str]] = []
     for edit in edits:
         kind, at, to = edit.tag, edit.src_pos, edit.dest_pos
-        place = old[at][0] if at < len(old) else len(original)
-        end = place - (kind == "insert")  # what follows a part at once belongs to it
-        if not any(start <= place and end < stop for start, stop in spans):
+        position = old[at][0] if at < len(old) else len(original)
+        end = position - (kind == "insert")  # what follows a part at once belongs to it
+        if not any(start <= position and end < stop for start, stop in spans):
             before = old[at][1] if kind != "insert" else []
             after = new[to][1] if kind != "delete" else []
             codes = [code for code in Levenshtein.opcodes(before, after) if code.tag != "equal"]
@@ -280,18 +280,18 @@ def scope_of(task: str, text: str) -> Iterator[Span]:
         for block in blocks
         if block.kind == "other" and _count_sentences(text[block.start : block.end])
     ]
-    for found in _NAMED.finditer(task):
-        inside = ordered if found["section"] or found["nth"] else paragraphs
-        if found["ordinal"]:
-            at = _ORDINALS[found["ordinal"].lower()]
+    for match in _NAMED.finditer(task):
+        inside = ordered if match["section"] or match["nth"] else paragraphs
+        if match["ordinal"]:
+            at = _ORDINALS[match["ordinal"].lower()]
             yield from inside[at : at + 1 or None]
             continue
-        numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", found["numbers"])]
+        numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", match["numbers"])]
         titled = [(_TITLE_NUMBER.match(heading.title), span) for heading, span in sections]
         named = [span for title, span in titled if title and title["number"] in numbers]
         places = [int(each) - 1 for each in numbers if each.isdecimal()]
         counted = (inside[at] for at in places if 0 <= at < len(inside))
-        yield from named if named and found["section"] else counted
+        yield from named if named and match["section"] else counted
     for heading, span in sections:
         title = _TITLE_NUMBER.sub("", heading.title, count=1).strip("*_` ").lower()
         if title and re.search(rf"\b{re.escape(title)}\b", task[only.end() :].lower()):

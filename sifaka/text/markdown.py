@@ -92,63 +92,63 @@ class Markdown:
         self.start = front_matter(text) if start is None else start
         self.body = text[self.start :]
         environment: dict[str, Any] = {}
-        self.tokens: list[Token] = _parser().parse(self.body, environment)
+        self.tokens: list[Token] = _make_parser().parse(self.body, environment)
         self.references: frozenset[str] = frozenset(environment.get("references", {}))
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def _line_starts(self) -> list[int]:
         ends = (match.end() for match in _NEWLINE.finditer(self.body))
         return [self.start, *(self.start + end for end in ends), len(self.text)]
 
     def place(self, first: int, last: int) -> Span:
         """The place of the lines from `first` up to `last`, without the final line break."""
-        start, end = self._whole(first, last)
+        start, end = self._find_lines(first, last)
         return start, start + len(self.text[start:end].rstrip("\r\n"))
 
     def line(self, number: int) -> str:
         """One line without its line break."""
         return self.text[slice(*self.place(number, number + 1))]
 
-    def _whole(self, first: int, last: int) -> Span:
-        starts = self._starts
+    def _find_lines(self, first: int, last: int) -> Span:
+        starts = self._line_starts
         return starts[min(first, len(starts) - 1)], starts[min(last, len(starts) - 1)]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks that no container holds; put together they are all of the text."""
-        return tuple(self._blocks())
+        return tuple(self._find_blocks())
 
-    def _blocks(self) -> Iterator[Block]:
+    def _find_blocks(self) -> Iterator[Block]:
         done = 0
         for at, token in enumerate(self.tokens):
             if token.level or token.map is None:
                 continue
             first, last = token.map
-            yield from self._between(done, first)
-            done = self._before_blank(first, last)
-            start, stop = self._whole(first, done)
+            yield from self._read_gap(done, first)
+            done = self._trim_blank(first, last)
+            start, stop = self._find_lines(first, done)
             kind = _KINDS.get(token.type) or _LOOKS.get(self.text[start : start + 1], "other")
             level, title = 0, ""
             if kind == "heading":
                 level = int(token.tag[1:])
                 title = " ".join(map(str.strip, self.tokens[at + 1].content.split("\n")))
-            done = self._after_blank(done)
-            yield Block(kind, start, self._whole(first, done)[1], stop, level, title)
-        yield from self._between(done, len(self._starts) - 1)
+            done = self._skip_blank(done)
+            yield Block(kind, start, self._find_lines(first, done)[1], stop, level, title)
+        yield from self._read_gap(done, len(self._line_starts) - 1)
 
-    def _between(self, first: int, last: int) -> Iterator[Block]:
+    def _read_gap(self, first: int, last: int) -> Iterator[Block]:
         """Blank lines at the beginning, and definitions, which the parser takes out."""
-        start, end = self._whole(first, last)
+        start, end = self._find_lines(first, last)
         if start < end:
             yield Block("other", start, end, end)
 
-    def _before_blank(self, first: int, last: int) -> int:
+    def _trim_blank(self, first: int, last: int) -> int:
         while last > first + 1 and not self.line(last - 1).strip(" \t"):
             last -= 1
         return last
 
-    def _after_blank(self, line: int) -> int:
-        while line < len(self._starts) - 1 and not self.line(line).strip(" \t"):
+    def _skip_blank(self, line: int) -> int:
+        while line < len(self._line_starts) - 1 and not self.line(line).strip(" \t"):
             line += 1
         return line
 
@@ -156,9 +156,9 @@ class Markdown:
     def fences(self) -> tuple[Fence, ...]:
         """All fenced blocks of code; one that is not closed ends with its container."""
         tokens = [token for token in self.tokens if token.type == "fence"]
-        return tuple(self._fence(token, *token.map) for token in tokens if token.map)
+        return tuple(self._read_fence(token, *token.map) for token in tokens if token.map)
 
-    def _fence(self, token: "Token", first: int, last: int) -> Fence:
+    def _read_fence(self, token: "Token", first: int, last: int) -> Fence:
         start, end = self.place(first, last)
         lines = len(token.content.removesuffix("\n").split("\n")) if token.content else 0
         return Fence(
@@ -177,11 +177,11 @@ class Markdown:
         One or two backticks that meet their like only on a later line are taken for strays, where
         CommonMark has code between them, unless they look like code over two lines.
         """
-        found = [(fence.start, fence.end) for fence in self.fences]
+        spans = [(fence.start, fence.end) for fence in self.fences]
         for token in self.tokens:
             if token.type in _LEAVES and token.map is not None:
-                found += _inline_code(self.text, *self.place(*token.map), strays=True)
-        return sorted(found)
+                spans += _find_inline_code(self.text, *self.place(*token.map), strays=True)
+        return sorted(spans)
 
     def places(self, *types: str) -> list[Span]:
         """The places of the parser's blocks of some types, such as `paragraph_open`."""
@@ -190,7 +190,7 @@ class Markdown:
     def masked(self, span: Span) -> str:
         """A stretch with spaces in place of inline code, tags and escapes; offsets stay."""
         block = list(self.text[slice(*span)])
-        for start, end in _inline_code(self.text, *span):
+        for start, end in _find_inline_code(self.text, *span):
             block[start - span[0] : end - span[0]] = " " * (end - start)
         return _TAG_OR_ESCAPE.sub(lambda match: " " * len(match.group()), "".join(block))
 
@@ -220,7 +220,7 @@ def open_fence(text: str) -> str:
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _make_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     class Parser(MarkdownIt):
@@ -234,7 +234,7 @@ def _parser() -> "MarkdownIt":
     return parser
 
 
-def _inline_code(text: str, first: int, last: int, *, strays: bool = False) -> list[Span]:
+def _find_inline_code(text: str, first: int, last: int, *, strays: bool = False) -> list[Span]:
     """The stretches between equal runs of backticks, in linear time."""
     runs = [match.span() for match in _BACKTICKS.finditer(text, first, last)]
     following: dict[int, int] = {}

@@ -38,7 +38,7 @@ def answer_of(reply: str) -> CleanReply:
     if not holds_template(reply):
         return CleanReply(reply)
     begun = _REASONING["role"].sub("", reply, count=1)
-    text, left_open = _without_reasoning(begun)
+    text, left_open = _remove_reasoning(begun)
     bare = _REASONING["role"].sub("", text, count=1)
     if end := _REASONING["end"].search(bare):
         bare = bare[: end.start()]
@@ -50,17 +50,17 @@ def answer_of(reply: str) -> CleanReply:
     return CleanReply(bare.strip() if removed else reply, removed, left_open)
 
 
-def _in_json(before: str) -> bool:
+def _is_in_json(before: str) -> bool:
     """True when a string of JSON is open at the end."""
     return '{"' in before and before.replace('\\"', "").count('"') % 2 == 1
 
 
-def _without_reasoning(text: str) -> tuple[str, bool]:
+def _remove_reasoning(text: str) -> tuple[str, bool]:
     """The text without its sections of reasoning, and whether one is not closed."""
     opened = _REASONING["opened"].search(text)
     closed = _REASONING["closed"].search(text)
     first = closed and (opened is None or closed.start() < opened.start())
-    if closed and first and not _in_json(text[: closed.start()]):
+    if closed and first and not _is_in_json(text[: closed.start()]):
         text = text[closed.end() :]
     parts: list[str] = []
     at = 0
@@ -80,7 +80,7 @@ def _without_reasoning(text: str) -> tuple[str, bool]:
 _LONGEST = 60
 """Words of what is repeated."""
 _MOST_WORDS = 40_000
-"""Words at the end of a text that are looked at."""
+"""Words at the end of a text that are examined."""
 _TIMES = 4
 _WORDS = 24
 """A stretch is a loop from so many repetitions, and so many words of them."""
@@ -101,7 +101,7 @@ def longest_loop(text: str) -> int:
     tokens = _LOOPS["spelt"].sub(lambda match: f" {match[0]} ", prose)
     words = [word.casefold() for word in _LOOPS["word"].findall(tokens)][-_MOST_WORDS:]
     periods = range(1, min(_LONGEST, len(words) // _TIMES) + 1) if _may_loop(words) else ()
-    return max((_of_period(words, period) for period in periods), default=0)
+    return max((_count_repeated(words, period) for period in periods), default=0)
 
 
 def _may_loop(words: Sequence[str]) -> bool:
@@ -116,7 +116,7 @@ def _may_loop(words: Sequence[str]) -> bool:
     return False
 
 
-def _of_period(words: Sequence[str], period: int) -> int:
+def _count_repeated(words: Sequence[str], period: int) -> int:
     """The words of the longest stretch that repeats so many of them, some with letters."""
     again = list(map(eq, words, words[period:]))
     least = max(_WORDS, _TIMES * period) - period

@@ -1,4 +1,4 @@
-"""The names in a text: where they stand, told by their capitals alone."""
+"""The names in a text: where they are, by their capitals alone."""
 
 import re
 from collections.abc import Iterator

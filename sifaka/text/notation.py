@@ -31,7 +31,7 @@ _NUMBERS = {
         veinte treinta:30 cuarenta:40 cincuenta:50 sesenta:60 docena:12 primer:1 primero:1
         primera:1 segundo:2 segunda:2 tercer:3 tercero:3 tercera:3 cuarta:4 quinto quinta:5""",
 }
-"""Words of numbers; where no value is said it is one more than that of the word before."""
+"""Words of numbers; where no value is given it is one more than that of the word before."""
 
 _SCALES = """
     100 hundred hundert cent ciento
@@ -120,23 +120,23 @@ RANGE = (
 )
 
 
-def _numbered(groups: str) -> dict[str, int]:
+def _index(groups: str) -> dict[str, int]:
     """The place of each group, from 1, by each of its words."""
     return {w: n for n, group in enumerate(groups.split("/"), 1) for w in group.split()}
 
 
-def _valued(words: str) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
+def _read_values(words: str) -> dict[str, Fraction]:
+    values: dict[str, Fraction] = {}
     for entry in words.split():
-        word, _, said = entry.partition(":")
-        found[word] = Fraction(said) if said else [*found.values()][-1] + 1
-    return found
+        word, _, value = entry.partition(":")
+        values[word] = Fraction(value) if value else [*values.values()][-1] + 1
+    return values
 
 
-MONTHS: Mapping[str, int] = _numbered(_MONTHS)
-WEEKDAYS: Mapping[str, int] = _numbered(_WEEKDAYS) | _numbered("mo / di / mi / do / fr / sa / so")
+MONTHS: Mapping[str, int] = _index(_MONTHS)
+WEEKDAYS: Mapping[str, int] = _index(_WEEKDAYS) | _index("mo / di / mi / do / fr / sa / so")
 NUMBER_WORDS: Mapping[str, Mapping[str, Fraction]] = {
-    code: _valued(words) for code, words in _NUMBERS.items()
+    code: _read_values(words) for code, words in _NUMBERS.items()
 }
 SCALES: Mapping[str, int] = {
     word: int(size)
@@ -152,7 +152,7 @@ UNITS: Mapping[str, tuple[str, Fraction]] = {
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern of all of the words, the longer ones first, with what they begin with said once.
+    """A pattern of all of the words, the longer ones first, with what they begin with written once.
 
     `re` tries each alternative at each place of a text, and slowly where case is ignored.
     """

@@ -70,7 +70,7 @@ _GAP = r"(?<=\D\d)|(?<=\D\d\d)|(?<=\D\d{3})|(?<=^\d)|(?<=^\d\d)|(?<=^\d{3})"
 _LINE_GAP = r"(?<=[^\n\d]\d)|(?<=[^\n\d]\d\d)|(?<=[^\n\d]\d{3})"
 
 
-def _compatible(match: re.Match[str]) -> str:
+def _make_compatible(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group())
 
 
@@ -83,8 +83,8 @@ _FOLDS: Sequence[Fold] = (
     ),
     (r"[\u200b-\u200f\u2060\ufeff\u00ad\u202a-\u202e]", ""),
     (r"(?=[¹²³⁰-⁹])(?<=[^\W\d_]{4})[¹²³⁰-⁹]+|(?=[¹²³⁰-⁹])(?<=[.,;:!?\"”)])[¹²³⁰-⁹]+", ""),
-    (r"(?=[¼-¾⅐-⅞])(?<=\d)[¼-¾⅐-⅞]", lambda m: f" {_compatible(m)}"),
-    (r"[^\W\d_][\u0300-\u036f]{1,9}|[^\x00-\x7f]", _compatible),
+    (r"(?=[¼-¾⅐-⅞])(?<=\d)[¼-¾⅐-⅞]", lambda m: f" {_make_compatible(m)}"),
+    (r"[^\W\d_][\u0300-\u036f]{1,9}|[^\x00-\x7f]", _make_compatible),
     (r"[‐‑‒–—―−]", "-"),
     (r"[’‘´]", "'"),
     ("⁄", "/"),
@@ -110,7 +110,7 @@ _PLAIN = re.compile(
 
 
 def normalised(text: str) -> str:
-    """The words of a text as a reader hears them, with single spaces between them.
+    """The words of a text as they are read aloud, with single spaces between them.
 
     Compatible characters, ligatures, hyphens at line ends, footnote marks, spaces and line breaks
     inside numbers, characters without width, entities and the marks of Markdown and HTML are gone.
@@ -170,28 +170,28 @@ _OTHER_WORDS = frozenset(
 """Months that may be other words, or names, where they stand alone."""
 
 
-def _dates(match: re.Match[str]) -> Sequence[str]:
+def _read_date(match: re.Match[str]) -> Sequence[str]:
     """The date in a match, without the parts that it leaves out."""
     parts = match.groupdict()
     month = MONTHS.get((parts.get("m") or "").lower(), parts.get("m"))
     day, weekday = parts.get("d"), WEEKDAYS.get((parts.get("wd") or "").lower(), 0)
-    dated = _dated(parts.get("y"), month, day, weekday)
+    dated = _to_date(parts.get("y"), month, day, weekday)
     # `12.5.` may be an amount at the end of a sentence; `89.50.` is no date.
     return [*dated, f"{day}.{month}"] if dated and parts.get("decimal") == "" else dated
 
 
-def _dated(y: object, m: object, d: object, weekday: int = 0) -> list[str]:
+def _to_date(y: object, m: object, d: object, weekday: int = 0) -> list[str]:
     year, month, day = (int(str(part)) if part else 0 for part in (y, m, d))
     year += 2000 * (0 < year < 100)
     named = f" {weekday}" if weekday else ""
-    shown = f"{year or '?'}-{month or '?'}-{day or '?'}{named}"
-    return [shown] if month <= 12 and day <= 31 else []
+    date = f"{year or '?'}-{month or '?'}-{day or '?'}{named}"
+    return [date] if month <= 12 and day <= 31 else []
 
 
-def _slashed(match: re.Match[str]) -> Sequence[str]:
+def _read_slashed(match: re.Match[str]) -> Sequence[str]:
     a, b, year = int(match["a"]), int(match["b"]), match["y"]
     is_share = not year and ((a < b and b in (2, 3, 4, 8)) or (a, b) == (24, 7))
-    return [] if is_share else list(dict.fromkeys((*_dated(year, b, a), *_dated(year, a, b))))
+    return [] if is_share else list(dict.fromkeys((*_to_date(year, b, a), *_to_date(year, a, b))))
 
 
 def _is_sure(word: str) -> bool:
@@ -200,7 +200,7 @@ def _is_sure(word: str) -> bool:
     return word.lower() not in _OTHER_WORDS and not (short and word.islower())
 
 
-def _times(match: re.Match[str]) -> Sequence[str]:
+def _read_time(match: re.Match[str]) -> Sequence[str]:
     """The time in a match; of one without a sign of the half of the day, as it stands."""
     parts = match.groupdict()
     hour, minute = int(parts["h"]), int(parts.get("mi") or 30 * bool(parts.get("half")))
@@ -212,7 +212,7 @@ def _times(match: re.Match[str]) -> Sequence[str]:
     return [*values, *[f"{3600 * hour} s"][:lasts]] if hour <= 24 and minute < 60 else []
 
 
-def _spoken(match: re.Match[str], minutes: int) -> Sequence[str]:
+def _read_spoken(match: re.Match[str], minutes: int) -> Sequence[str]:
     """Both times of the day that are so many minutes after an hour in words."""
     at = 60 * int(_CLOCK_WORDS[match["w"].lower()]) + minutes
     return [f"T{each // 60 % 24:02}:{each % 60:02}" for each in (at, at + 720)]
@@ -248,7 +248,7 @@ _LABEL = any_of(
 )
 
 
-def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | None:
+def _read_number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | None:
     """The number in a match, without its places."""
     parts = {name: part.lower() for name, part in match.groupdict("").items()}
     numeral, word = parts["n"], parts["word"]
@@ -286,49 +286,49 @@ def _number(match: re.Match[str], words: Mapping[str, Fraction]) -> Statement | 
 _Row = tuple[str, Kind, Callable[[re.Match[str]], Sequence[str]]]
 _DAY = rf"{_NO_DIGIT}(?P<d>\d{{1,2}}){_ORDINAL}"
 _ROWS: tuple[_Row, ...] = (
-    (r"(?=\d)(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?P<d>\d{1,2})[日号號]?", "date", _dates),
-    (rf"{_NO_DIGIT}(?P<y>\d{{4}})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)(?![\d-])", "date", _dates),
+    (r"(?=\d)(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?P<d>\d{1,2})[日号號]?", "date", _read_date),
+    (rf"{_NO_DIGIT}(?P<y>\d{{4}})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)(?![\d-])", "date", _read_date),
     (
         rf"{_WITH_WEEKDAY}{_NO_DIGIT}(?P<d>\d\d?)\.(?P<gap>\s)?(?P<m>\d\d?)\."
         r"(?:\s?(?P<y>\d{4}|\d\d)(?![\d.])|(?(gap)(?!))(?P<decimal>)(?!\d))",
         "date",
-        _dates,
+        _read_date,
     ),
-    (r"(?=\d)(?<![\d/.,-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])", "date", _dates),
+    (r"(?=\d)(?<![\d/.,-])(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)(?![\d/])", "date", _read_date),
     (
         r"(?=\d)(?<![\d/])(?<!\d[.,:])(?<![^\W\d]-)(?P<a>\d\d?)/(?P<b>\d\d?)"
         r"(?:/(?P<y>\d{4}|\d\d))?(?![\d/])",
         "date",
-        _slashed,
+        _read_slashed,
     ),
     (
         rf"{_WITH_WEEKDAY}{_DAY}(?={RANGE}(?:(?:{_WEEKDAY})\.?,?\s)?\d{{1,2}}{_ORDINAL}\s?"
         rf"(?:of |de )?(?P<m>{_MONTH})\b{_YEAR})",
         "date",
-        _dates,
+        _read_date,
     ),
     (
         rf"{_WITH_WEEKDAY}{_DAY}[\s-]?(?:of |de )?(?P<m>{_MONTH})(?!\w){_YEAR}",
         "date",
-        _dates,
+        _read_date,
     ),
     (
         rf"{_WITH_WEEKDAY}(?<!\w)(?P<m>{_MONTH})\.?\s{{1,3}}(?:the )?(?P<d>\d\d?)"
         rf"(?:st|nd|rd|th)?(?!\w|[.,:]\d){_YEAR}",
         "date",
-        _dates,
+        _read_date,
     ),
     (
         rf"(?<!\w)(?P<wd>{_WEEKDAY})\.?,?\s(?:the|den|dem|le|el)\s(?P<d>\d\d?){_ORDINAL}(?!\w)",
         "date",
-        _dates,
+        _read_date,
     ),
     (
         r"(?<!\w)(?P<pre>(?:in|since|until|till|by|from|of|this|last|next|early|late|mid|im|seit|between|and|zwischen|und|et|y"
         rf"|ab|bis|en|depuis|de|desde|for|through|to)[ -])?(?P<m>{_MONTH})(?!\w){_YEAR}",
         "date",
         lambda m: (
-            _dates(m)
+            _read_date(m)
             if m["y"]
             or (m["pre"] and m["m"] not in ("may", "march"))
             or (_is_sure(m["m"]) and m["m"][0].isupper())
@@ -339,29 +339,29 @@ _ROWS: tuple[_Row, ...] = (
         rf"(?<!\w)(?P<wd>{_SHORT_WEEKDAY})(?=\.?\s?(?:-|bis)\s?{_SHORT_WEEKDAY})"
         rf"|(?:(?<=(?-i:Mo|Di|Mi|Do|Fr|Sa|So)-)|(?<=\bam\s))(?P<wd2>{_SHORT_WEEKDAY})",
         "date",
-        lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]),
+        lambda m: _to_date(0, 0, 0, WEEKDAYS[m.group().lower()]),
     ),
     (
         rf"(?<!\w)(?P<wd>{_WEEKDAY})(?:s|morgen|früh|vormittag|mittag|nachmittag|abend)?(?!\w)",
         "date",
-        lambda m: _dates(m) if _is_sure(m["wd"]) else [],
+        lambda m: _read_date(m) if _is_sure(m["wd"]) else [],
     ),
-    (r"(?<![\w'])'(?P<y>\d\d)(?![\d'])", "date", _dates),
+    (r"(?<![\w'])'(?P<y>\d\d)(?![\d'])", "date", _read_date),
     (
         r"(?<!\w)(?:a|one)[\s-](?P<w>third|fifth|sixth|eighth|tenth)(?!\w)",
         "number",
         lambda m: [f"{shown_number(100 / _CLOCK_WORDS[m['w'].lower()])} %"],
     ),
-    (rf"(?<!\w)half\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 30)),
-    (rf"(?<!\w)halb\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -30)),
+    (rf"(?<!\w)half\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _read_spoken(m, 30)),
+    (rf"(?<!\w)halb\s{_HOUR_WORD}(?!\w)", "date", lambda m: _read_spoken(m, -30)),
     (
         rf"(?<!\w){_HOUR_WORD}(?:\sheures)?\s(?:et\sdemie|y\smedia)(?!\w)",
         "date",
-        lambda m: _spoken(m, 30),
+        lambda m: _read_spoken(m, 30),
     ),
-    (rf"(?<!\w)(?:a\s)?quarter\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, 15)),
-    (rf"(?<!\w)(?:a\s)?quarter\sto\s{_HOUR_WORD}(?!\w)", "date", lambda m: _spoken(m, -15)),
-    (r"(?P<wd>(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日)", "date", _dates),
+    (rf"(?<!\w)(?:a\s)?quarter\spast\s{_HOUR_WORD}(?!\w)", "date", lambda m: _read_spoken(m, 15)),
+    (rf"(?<!\w)(?:a\s)?quarter\sto\s{_HOUR_WORD}(?!\w)", "date", lambda m: _read_spoken(m, -15)),
+    (r"(?P<wd>(?:星期|周|週)[一二三四五六日天]|[月火水木金土日]曜日)", "date", _read_date),
     (
         rf"{_NO_DIGIT}(?P<y>\d{{3}}0)(?:s\b|er\b(?= Jahre)|\s?-\s?\d{{3}}9(?!\d))",
         "date",
@@ -377,21 +377,21 @@ _ROWS: tuple[_Row, ...] = (
         r"(?P<part>午前|午後|上午|下午|晚上|오전|오후)?(?P<h>\d\d?)(?:時|点|點|时)(?!間|间)"
         r"(?:(?P<mi>\d\d?)分|(?P<half>半))?",
         "date",
-        _times,
+        _read_time,
     ),
-    (rf"{_NO_DIGIT}(?P<h>\d\d?)\s?h\s?(?P<mi>\d\d)(?!\d|\s?m)", "date", _times),
+    (rf"{_NO_DIGIT}(?P<h>\d\d?)\s?h\s?(?P<mi>\d\d)(?!\d|\s?m)", "date", _read_time),
     (
         rf"{_NO_DIGIT}(?P<h>\d\d?)(?:[:.](?P<mi>\d\d))?(?P<ranged>)(?={RANGE}\d\d?(?:[:.]\d\d)?"
         rf"\s?{_MARK})",
         "date",
-        _times,
+        _read_time,
     ),
     (
         rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?):(?P<mi>\d\d)(?::\d\d)?(?:\s?{_MARK})?(?!\d)",
         "date",
-        _times,
+        _read_time,
     ),
-    (rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?)[.:](?P<mi>\d\d)\s?{_MARK}", "date", _times),
+    (rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?)[.:](?P<mi>\d\d)\s?{_MARK}", "date", _read_time),
     (
         r"(?=\d)(?<![\w.,:])(?P<h>\d{1,3})\s?(?:h|hrs?|hours?|Std\.?|Stunden?|heures?|horas?)"
         r"(?:,?\s(?:and|und|et|y)\s|,?\s?)"
@@ -402,7 +402,7 @@ _ROWS: tuple[_Row, ...] = (
     (
         rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?)\s?(?!h(?:ours?|rs?)\b){_MARK}(?!\w)",
         "date",
-        _times,
+        _read_time,
     ),
     (r"\b(?:noon|midday|mittag|midi|mediodía)\b", "date", lambda _: ["T12:00"]),
     (r"\b(?:midnight|mitternacht|minuit|medianoche)\b", "date", lambda _: ["T00:00"]),
@@ -444,11 +444,11 @@ What one row has taken the next does not see.
 _BY = r"\s?[x×]\s?"
 
 
-_compiled = cache(partial(re.compile, flags=re.IGNORECASE))
+_compile = cache(partial(re.compile, flags=re.IGNORECASE))
 
 
 @lru_cache(maxsize=8)
-def _number_pattern(language: str) -> re.Pattern[str]:
+def _compile_numbers(language: str) -> re.Pattern[str]:
     word = any_of(NUMBER_WORDS[language])
     return re.compile(
         r"(?:(?<!\w)(?P<cur>US\$|[$€£¥₹]|(?:EUR|USD|GBP|CHF|JPY|INR|PLN|CNY|Rs)(?=\.?\s))\.?\s?)?"
@@ -481,16 +481,16 @@ _QUOTE = re.compile(
 
 def read(text: str) -> tuple[Statement, ...]:
     """The statements of a text, in their order; places count in the text as it is given."""
-    found = _literals(text)
-    folded, at = folding(blanked(text, [(each.start, each.end) for each in found]))
-    told = tell_language(folded).language or "en"
+    stated = _find_literals(text)
+    folded, at = folding(blanked(text, [(each.start, each.end) for each in stated]))
+    detected = tell_language(folded).language or "en"
 
-    def place(start: int, end: int, made: Statement) -> str:
-        shown = text[at[start] : at[end - 1] + 1]
-        first = at[start] + len(shown) - len(shown.lstrip())
-        shown = shown.strip()
-        value = made.value or words_of(shown)
-        found.append(replace(made, text=shown, value=value, start=first, end=first + len(shown)))
+    def add(start: int, end: int, made: Statement) -> str:
+        quote = text[at[start] : at[end - 1] + 1]
+        first = at[start] + len(quote) - len(quote.lstrip())
+        quote = quote.strip()
+        value = made.value or words_of(quote)
+        stated.append(replace(made, text=quote, value=value, start=first, end=first + len(quote)))
         return "\0" * (end - start)
 
     def take(
@@ -500,28 +500,28 @@ def read(text: str) -> tuple[Statement, ...]:
         written = re.findall(r"\d+", m.group()) if kind == "date" or " " in value else []
         figures = frozenset(str(int(run[:20])) for run in written)
         figures |= {str(int(hour) % 12) for hour in re.findall(r"T(\d\d):00", value)}
-        return place(*m.span(), Statement(kind, "", value, 0, 0, figures)) if value else m.group()
+        return add(*m.span(), Statement(kind, "", value, 0, 0, figures)) if value else m.group()
 
     for match in _QUOTE.finditer(folded):
-        place(*match.span(), Statement("quote", "", "", 0, 0))
+        add(*match.span(), Statement("quote", "", "", 0, 0))
     is_plan = len(_SHIFT.findall(folded)) > 1
     for pattern, kind, readings in _ROWS:
-        folded = _compiled(pattern).sub(partial(take, kind, readings), folded)
+        folded = _compile(pattern).sub(partial(take, kind, readings), folded)
     if is_plan:
-        days = partial(take, "date", lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]))
+        days = partial(take, "date", lambda m: _to_date(0, 0, 0, WEEKDAYS[m.group().lower()]))
         folded = re.sub(rf"(?<!\w){_SHORT_WEEKDAY}", days, folded)
-    folded = re.sub(r"\d[\d.]*,[\d.,]*\d", _apart, folded)
-    language = told if told in NUMBER_WORDS else "en"
+    folded = re.sub(r"\d[\d.]*,[\d.,]*\d", _space_figures, folded)
+    language = detected if detected in NUMBER_WORDS else "en"
     words = NUMBER_WORDS[language]
-    folded = _number_pattern(language).sub(
-        lambda m: place(*m.span(), made) if (made := _number(m, words)) else m.group(), folded
+    folded = _compile_numbers(language).sub(
+        lambda m: add(*m.span(), made) if (made := _read_number(m, words)) else m.group(), folded
     )
-    for start, end, weak in names_in(folded, told):
-        place(start, end, Statement("name", "", "", 0, 0, weak=weak))
-    return tuple(sorted(found, key=lambda each: (each.start, each.end)))
+    for start, end, weak in names_in(folded, detected):
+        add(start, end, Statement("name", "", "", 0, 0, weak=weak))
+    return tuple(sorted(stated, key=lambda each: (each.start, each.end)))
 
 
-def _apart(listed: re.Match[str]) -> str:
+def _space_figures(listed: re.Match[str]) -> str:
     """The figures of a line of CSV, which are no quantity together, with spaces between them."""
     figures = listed.group()
     return figures if numeral_readings(figures) else figures.replace(",", " ")
@@ -535,18 +535,18 @@ def words_of(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", re.sub(r"[\u0300-\u036f']", "", plain)))
 
 
-def _literals(text: str) -> list[Statement]:
-    found: list[Statement] = []
+def _find_literals(text: str) -> list[Statement]:
+    literals: list[Statement] = []
     left = text
     for kind, pattern in _LITERALS:
         for match in re.finditer(pattern, left, re.MULTILINE | re.DOTALL):
             bare = re.sub(r"\A[`~]{3}.*", "", match.group()).strip("`~ \n")
-            found.append(Statement(kind, match.group(), bare, *match.span()))
-        left = blanked(text, [(each.start, each.end) for each in found])
+            literals.append(Statement(kind, match.group(), bare, *match.span()))
+        left = blanked(text, [(each.start, each.end) for each in literals])
     for start, end in urls(left):
         bare = re.sub(r"^(?:https?://|mailto:)?(?:www\.)?", "", text[start:end].casefold())
-        found.append(Statement("url", text[start:end], bare.rstrip("/"), start, end))
-    return found
+        literals.append(Statement("url", text[start:end], bare.rstrip("/"), start, end))
+    return literals
 
 
 # --- comparison ---
@@ -560,18 +560,18 @@ def is_same(one: Statement, other: Statement) -> bool:
     if one.is_bare or other.is_bare:
         return bool(one.figures & other.figures or one.readings & other.readings)
     return any(
-        a == b or _agree(a, b) or _rounds(a, b) for a in one.readings for b in other.readings
+        a == b or _may_agree(a, b) or _is_close(a, b) for a in one.readings for b in other.readings
     )
 
 
-def _agree(one: str, other: str) -> bool:
+def _may_agree(one: str, other: str) -> bool:
     """True when two dates, of which each may leave a part out, can be the same one."""
     pairs = zip(re.split("[- ]", f"{one} ?"), re.split("[- ]", f"{other} ?"), strict=False)
     both = [(a, b) for a, b in pairs if "?" not in (a, b)]
     return "-" in one and "-" in other and bool(both) and all(a == b for a, b in both)
 
 
-def _rounds(one: str, other: str) -> bool:
+def _is_close(one: str, other: str) -> bool:
     """True when two values agree roughly and only one of them is in a converted unit."""
     (a, _, unit), (b, _, second) = one.partition(" "), other.partition(" ")
     converted = unit != second and unit.lstrip("~") == second.lstrip("~") != ""

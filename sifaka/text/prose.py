@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(
 _WORD = re.compile(r"\s*([^\W\d]+)")
 _TOKEN = re.compile(r"([a-z]+(?:'[a-z]+)?|\d+)")
 _MARGIN = 100
-"""Characters in front of a list number and its full stop that are looked at."""
+"""Characters in front of a list number and its full stop that are read."""
 _TITLES = frozenset(
     ["mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e", "nr", "ca", "bzw", "ggf", "inkl", "zzgl"]
 )
@@ -41,8 +41,8 @@ _ABBREVIATIONS = _TITLES | frozenset(
 @lru_cache(maxsize=16)
 def sentences(text: str) -> Sequence[Span]:
     """The sentences, without white space around them; blank lines and list items end one too."""
-    found = _SENTENCE_END.finditer(text)
-    ends = [m.end() for m in found if m.end() == len(text) or not _goes_on(text, m)]
+    matches = _SENTENCE_END.finditer(text)
+    ends = [m.end() for m in matches if m.end() == len(text) or not _goes_on(text, m)]
     pieces = ((text[start:end].lstrip(), end) for start, end in pairwise((0, *ends, len(text))))
     return tuple(
         (end - len(piece), end - len(piece) + len(piece.rstrip())) for piece, end in pieces if piece

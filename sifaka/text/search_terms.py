@@ -69,12 +69,12 @@ def stems(word: str, language: str) -> tuple[str, ...]:
 
     There are two where diacritics matter to the stem, so that the word is also found without them.
     """
-    algorithm = _algorithm(word, language)
+    algorithm = _choose_stemmer(word, language)
     plain = fold(word)
-    first = _stem(plain, algorithm)
+    first = _stem_word(plain, algorithm)
     if word.isascii() or not first:
         return (first,) if first else ()
-    second = fold(_stem(unicodedata.normalize("NFC", word.lower()), algorithm))
+    second = fold(_stem_word(unicodedata.normalize("NFC", word.lower()), algorithm))
     return (first,) if first == second else (first, second)
 
 
@@ -89,23 +89,23 @@ def _is_latin(word: str) -> bool:
     return ord(word[0]) <= _LAST_LATIN or 0x1E00 <= ord(word[0]) <= 0x1EFF
 
 
-def _algorithm(word: str, language: str) -> str | None:
+def _choose_stemmer(word: str, language: str) -> str | None:
     if _is_latin(word):
         return _LATIN.get(language, "english")
     at = ord(word[0])
     return next((name for first, last, name in _SCRIPTS if first <= at <= last), None)
 
 
-def _stem(word: str, algorithm: str | None) -> str:
+def _stem_word(word: str, algorithm: str | None) -> str:
     if algorithm is None:
         return word
-    known: dict[str, Callable[[str], str]] = _own.__dict__
-    if algorithm not in known:
+    stemmers: dict[str, Callable[[str], str]] = _own.__dict__
+    if algorithm not in stemmers:
         import Stemmer
 
         made = cast("Any", Stemmer).Stemmer(algorithm, 0)  # it has no types, and needs no cache
-        known[algorithm] = made.stemWord
-    return known[algorithm](word)
+        stemmers[algorithm] = made.stemWord
+    return stemmers[algorithm](word)
 
 
 # --- terms ---
@@ -125,25 +125,25 @@ _BEYOND_LATIN = re.compile("[\u0300-\u1dff\u2c00-\U0010ffff]")
 
 def written(text: str) -> Iterator[Span]:
     """The words of a text and its runs without spaces, each with its place."""
-    pattern = _runs() if _BEYOND_LATIN.search(text) else _PLAIN
+    pattern = _word_pattern() if _BEYOND_LATIN.search(text) else _PLAIN
     return (match.span() for match in pattern.finditer(text))
 
 
 def language_of(*texts: str) -> str:
-    """The language by which texts are stemmed together; English where none can be told."""
+    """The language by which texts are stemmed together; English where none is recognised."""
     return tell_language("\n".join(text[:_SAMPLE] for text in texts)).language or "en"
 
 
 def text_terms(text: str, language: str) -> list[str]:
     """The terms of a text, in order and as often as they are there."""
-    return [term for span in written(text) for term in _terms(text[slice(*span)], language)]
+    return [term for span in written(text) for term in _split_terms(text[slice(*span)], language)]
 
 
 def term_counts(text: str, language: str) -> Counter[str]:
     """How often a text has each term; faster than to count `text_terms`."""
     counts: Counter[str] = Counter()
     for word, count in Counter(text[slice(*span)] for span in written(text)).items():
-        for term in _terms(word, language):
+        for term in _split_terms(word, language):
             counts[term] += count
     return counts
 
@@ -154,16 +154,16 @@ def query_terms(words: Iterable[str]) -> tuple[frozenset[str], ...]:
     Args:
         words: Words and runs as they are written.
     """
-    found: dict[str, frozenset[str]] = {}
+    terms: dict[str, frozenset[str]] = {}
     for word in words:
         if _is_run(word[0]):
-            for term in _pairs_of_signs(word[:MOST_TERMS]):
-                found.setdefault(term, frozenset((term,)))
+            for term in _pair_signs(word[:MOST_TERMS]):
+                terms.setdefault(term, frozenset((term,)))
         else:
-            found.setdefault(fold(word)[:LONGEST], possible_stems(word[:LONGEST]))
-        if len(found) >= MOST_TERMS:
+            terms.setdefault(fold(word)[:LONGEST], possible_stems(word[:LONGEST]))
+        if len(terms) >= MOST_TERMS:
             break
-    return tuple(found.values())[:MOST_TERMS]
+    return tuple(terms.values())[:MOST_TERMS]
 
 
 def parts(text: str, span: Span) -> Iterator[Span]:
@@ -182,12 +182,12 @@ def places(text: str, span: Span, wanted: frozenset[str], language: str) -> Iter
     if _is_run(text[start]):
         plain = fold(text[start:end])
         if any(form in plain for form in wanted):
-            yield from merged(_matching(text, span, wanted))
+            yield from merged(_find_forms(text, span, wanted))
     elif not wanted.isdisjoint(stems(text[start : min(end, start + LONGEST)], language)):
         yield span
 
 
-def _matching(text: str, span: Span, wanted: frozenset[str]) -> Iterator[Span]:
+def _find_forms(text: str, span: Span, wanted: frozenset[str]) -> Iterator[Span]:
     """The longest wanted form at each place of a run."""
     for at in range(*span):
         for stop in (at + 2, at + 1):
@@ -196,18 +196,18 @@ def _matching(text: str, span: Span, wanted: frozenset[str]) -> Iterator[Span]:
                 break
 
 
-def _terms(word: str, language: str) -> Iterable[str]:
+def _split_terms(word: str, language: str) -> Iterable[str]:
     """Those of a word, or of a run without spaces."""
-    return _grams(word) if _is_run(word[0]) else stems(word[:LONGEST], language)
+    return _split_run(word) if _is_run(word[0]) else stems(word[:LONGEST], language)
 
 
-def _grams(run: str) -> Iterator[str]:
+def _split_run(run: str) -> Iterator[str]:
     plain = fold(run)
     yield from plain
     yield from map(add, plain, plain[1:])
 
 
-def _pairs_of_signs(run: str) -> Sequence[str]:
+def _pair_signs(run: str) -> Sequence[str]:
     plain = fold(run)
     return list(map(add, plain, plain[1:])) or [plain]
 
@@ -215,17 +215,17 @@ def _pairs_of_signs(run: str) -> Sequence[str]:
 def _is_run(character: str) -> bool:
     if ord(character) < _FIRST_OF_A_RUN:
         return False
-    found = _runs().match(character)
-    return found is not None and found.lastgroup == "run"
+    match = _word_pattern().match(character)
+    return match is not None and match.lastgroup == "run"
 
 
 @lru_cache(maxsize=1)
-def _runs() -> "Pattern[str]":
+def _word_pattern() -> "Pattern[str]":
     import regex  # loaded for the first text that is not Latin alone
 
-    apart = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}\p{{Hangul}}"
+    unspaced = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}\p{{Hangul}}"
     letters = r"\p{L}\p{N}\p{M}"
     return regex.compile(
-        rf"(?V1)(?P<run>[[{apart}]&&[{letters}]][[{apart}\p{{M}}]&&[{letters}]]*+)"
-        rf"|[[\p{{L}}\p{{N}}]--[{apart}]][[{letters}]--[{apart}]]*+"
+        rf"(?V1)(?P<run>[[{unspaced}]&&[{letters}]][[{unspaced}\p{{M}}]&&[{letters}]]*+)"
+        rf"|[[\p{{L}}\p{{N}}]--[{unspaced}]][[{letters}]--[{unspaced}]]*+"
     )

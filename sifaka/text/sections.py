@@ -12,7 +12,7 @@ from sifaka.text.markdown import Block, Markdown, front_matter
 from sifaka.text.tables import patterns_of
 
 SECTION_CHARS = 24_000
-"""Characters beyond which a text is worked on in sections, where nothing else is said."""
+"""Characters beyond which a text is worked on in sections by default."""
 _OUTLINE = 3_000
 """Characters of an outline; the deepest headings are left out first."""
 _LONGEST_TITLE = 80
@@ -70,19 +70,19 @@ def split(text: str, most: int) -> tuple[Section, ...]:
     """
     front = front_matter(text)
     blocks = Markdown(text, front).blocks
-    pieces = [*_cut(text, 0, front, most, literal=True)] if front else []
-    pieces += _divided(text, blocks, most) if blocks else []
-    return tuple(_sections(text, pieces, [b for b in blocks if b.level]))
+    pieces = [*_cut_stretch(text, 0, front, most, literal=True)] if front else []
+    pieces += _divide(text, blocks, most) if blocks else []
+    return tuple(_assemble(text, pieces, [b for b in blocks if b.level]))
 
 
 def outline(sections: Sequence[Section]) -> str:
     """The headings of a text, one a line, indented by level; empty when it has none."""
     headings = [heading for section in sections for heading in section.headings]
-    told = [
+    outlines = [
         "\n".join(f"{'  ' * (h.level - 1)}{h.title}" for h in headings if h.level <= deepest)
         for deepest in range(6, 0, -1)
     ]
-    return next((each for each in told if len(each) < _OUTLINE), told[-1][:_OUTLINE])
+    return next((each for each in outlines if len(each) < _OUTLINE), outlines[-1][:_OUTLINE])
 
 
 def labelled(remark: str) -> tuple[int | None, str]:
@@ -98,7 +98,7 @@ def overlapping(sections: Sequence[Section], start: int, end: int) -> Sequence[S
     return sections[first : max(first + 1, bisect_left(starts, end))]
 
 
-def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) -> Iterator[Section]:
+def _assemble(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) -> Iterator[Section]:
     starts = [heading.start for heading in headings]
     title, part = "", 0
     for number, piece in enumerate(pieces, 1):
@@ -121,7 +121,7 @@ def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) ->
             title, part = inside[-1].title, 1
 
 
-def _divided(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
+def _divide(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
     """The pieces of some blocks: divided at the highest headings, else at each block."""
     start, end = blocks[0].start, blocks[-1].end
     if end - start <= most:
@@ -137,7 +137,7 @@ def _divided(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
     packed: list[_Piece] = []
     group, is_open = 0, False
     for first, last in pairwise((0, *cuts, len(blocks))):
-        pieces = _divided(text, blocks[first:last], most)
+        pieces = _divide(text, blocks[first:last], most)
         is_whole = len(pieces) == 1
         if is_open and not (packed[-1].literal or pieces[0].literal):
             joined = _Piece(packed[-1].start, pieces[0].end)
@@ -154,12 +154,12 @@ def _divided(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
 def _cut_block(text: str, start: int, block: Block, most: int) -> list[_Piece]:
     """The pieces of a block that is too long, from the start of the heading before it, if any."""
     if block.kind != "fence":
-        return [*_cut(text, start, block.end, most, by_line=block.by_line)]
-    above = _cut(text, start, block.start, most) if start < block.start else ()
-    return [*above, *_cut(text, block.start, block.end, most, literal=True)]
+        return [*_cut_stretch(text, start, block.end, most, by_line=block.by_line)]
+    above = _cut_stretch(text, start, block.start, most) if start < block.start else ()
+    return [*above, *_cut_stretch(text, block.start, block.end, most, literal=True)]
 
 
-def _cut(
+def _cut_stretch(
     text: str, start: int, end: int, most: int, *, by_line: bool = True, literal: bool = False
 ) -> Iterator[_Piece]:
     """Pieces of at most `most` characters, cut in the second half of what one could be."""
@@ -172,7 +172,7 @@ def _cut(
             [m.end() for m in _CUTS[name].finditer(text, nearest - 1, furthest)][-1:]
             for name in names
         )
-        at = next((at for found in last for at in found if start < at), furthest)
+        at = next((at for ends in last for at in ends if start < at), furthest)
         if text[at - 1] == "\r" and text[at : at + 1] == "\n" and at - 1 > start:
             at -= 1
         yield _Piece(start, at, literal)
@@ -183,7 +183,7 @@ def _cut(
 # --- shared terms ---
 
 MOST_TERMS = 200
-"""Terms that are held together; those in the most parts."""
+"""Terms that are compared; those in the most parts."""
 _LONGEST = 80
 """Characters of a term."""
 _TERMS = patterns_of(__file__, "terms")
@@ -211,14 +211,14 @@ def shared_terms(parts: Sequence[str]) -> tuple[frozenset[str], ...]:
     different ones are given, the commonest first, so that the work is bounded.
     """
     defined = frozenset(m.group(1) for part in parts for m in _TERMS["defined"].finditer(part))
-    found = [frozenset(_terms(part, defined)) for part in parts]
-    counted = Counter(term for terms in found for term in terms)
+    by_part = [frozenset(_find_terms(part, defined)) for part in parts]
+    counted = Counter(term for terms in by_part for term in terms)
     ranked = sorted((-count, term) for term, count in counted.items() if count > 1)
     kept = frozenset(term for _, term in ranked[:MOST_TERMS])
-    return tuple(terms & kept for terms in found)
+    return tuple(terms & kept for terms in by_part)
 
 
-def _terms(part: str, defined: frozenset[str]) -> Iterator[str]:
+def _find_terms(part: str, defined: frozenset[str]) -> Iterator[str]:
     for match in _TERMS["name"].finditer(part):
         words = match.group().split()
         while words and (words[0] in _OPENING or words[0].islower()):

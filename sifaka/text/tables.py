@@ -28,14 +28,14 @@ def table(module: str, name: str) -> Mapping[str, Any]:
     """A table by its groups, with its parts in place of their names."""
     path = Path(module).with_name(f"{name}.toml")
     groups = tomllib.loads(path.read_text(encoding="utf-8"))
-    return _filled(groups, groups.pop("parts", {}))
+    return _fill_parts(groups, groups.pop("parts", {}))
 
 
-def _filled(value: Any, parts: dict[str, str]) -> Any:
+def _fill_parts(value: Any, parts: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(row, parts) for key, row in cast("dict[str, Any]", value).items()}
+        return {key: _fill_parts(row, parts) for key, row in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_filled(row, parts) for row in cast("list[Any]", value)]
+        return [_fill_parts(row, parts) for row in cast("list[Any]", value)]
     if isinstance(value, str):
         for name in reversed(parts):  # each may name those before it
             value = value.replace(f"{{{name}}}", parts[name])

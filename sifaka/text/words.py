@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from regex import Pattern
 
 _JOINT = r"(?:['’\-–./&@_]|(?<=\d)[,:](?=\d))"
-"""What stands within one word or one number."""
+"""Marks within one word or one number."""
 _PLAIN = re.compile(rf"[^\W_]+(?:{_JOINT}[^\W_]+)*")
 """A word where no letter is above U+02FF: no marks, and spaces between words."""
-# What they do not match is said: sets of all characters from one on take milliseconds to compile.
+# Negated sets of characters: sets of all characters from one on take milliseconds to compile.
 _MARKED = re.compile("[^\u0000-\u02ff]")
 _BEYOND_LATIN = re.compile("[^\u0000-\u02ff\u1e00-\u2bff]")
 SIGNS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー々〇"
@@ -55,19 +55,19 @@ class TextLength(NamedTuple):
 
 def words(text: str) -> list[Span]:
     """The words, numbers included, as between spaces: `e-mail`, `240,000`, `80–240`, `€3/m²`."""
-    return list(_spans(text))
+    return list(_find_words(text))
 
 
 def nth_word(text: str, number: int) -> Span | None:
     """The nth word, from 0 on; None of a text with fewer."""
-    return next(islice(_spans(text), number, None), None)
+    return next(islice(_find_words(text), number, None), None)
 
 
 def count(text: str) -> TextLength:
     """The number of words, and of characters that count like one."""
     if not _BEYOND_LATIN.search(text):
         return TextLength(len(_PLAIN.findall(text)), 0)
-    kinds = Counter(match.lastgroup for match in _pattern().finditer(text))
+    kinds = Counter(match.lastgroup for match in _word_pattern().finditer(text))
     return TextLength(kinds[None], kinds["sign"])
 
 
@@ -78,32 +78,32 @@ def count_words(text: str) -> int:
 
 def count_characters(text: str) -> int:
     """The number of characters as a reader sees them: grapheme clusters of Unicode's UAX 29."""
-    return len(_clusters(text))
+    return len(_find_clusters(text))
 
 
 def nth_character(text: str, number: int) -> int | None:
     """The offset of the nth grapheme cluster, from 0 on; None of a text with fewer."""
-    return next(islice(_clusters(text), number, None), None)
+    return next(islice(_find_clusters(text), number, None), None)
 
 
-def _spans(text: str) -> Iterator[Span]:
-    pattern = _pattern() if _BEYOND_LATIN.search(text) else _PLAIN
+def _find_words(text: str) -> Iterator[Span]:
+    pattern = _word_pattern() if _BEYOND_LATIN.search(text) else _PLAIN
     return (match.span() for match in pattern.finditer(text))
 
 
 @lru_cache(maxsize=1)
-def _pattern() -> "Pattern[str]":
+def _word_pattern() -> "Pattern[str]":
     import regex  # loaded for the first text that is not Latin alone
 
-    apart = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}"
-    word = rf"[[\p{{L}}\p{{N}}]--[{apart}]][[\p{{L}}\p{{N}}\p{{M}}]--[{apart}]]*+"
+    unspaced = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}"
+    word = rf"[[\p{{L}}\p{{N}}]--[{unspaced}]][[\p{{L}}\p{{N}}\p{{M}}]--[{unspaced}]]*+"
     return regex.compile(
         rf"(?V1)(?P<sign>[[{SIGNS}{UNSPACED}]&&[\p{{L}}\p{{N}}]][\p{{M}}{HALF_WIDTH_MARKS}]*+)"
         rf"|{word}(?:{_JOINT}{word})*+"
     )
 
 
-def _clusters(text: str) -> Sequence[int]:
+def _find_clusters(text: str) -> Sequence[int]:
     """The offsets of the grapheme clusters."""
     if not _MARKED.search(text) and "\r\n" not in text:
         return range(len(text))

@@ -82,12 +82,12 @@ _FILES: Mapping[Format, str] = {
 }
 
 
-def _by_word(listed: Mapping[Format, str]) -> Mapping[str, Format]:
+def _index_words(listed: Mapping[Format, str]) -> Mapping[str, Format]:
     return {word: format_ for format_, words in listed.items() for word in words.split()}
 
 
-_BY_EXTENSION = _by_word(_EXTENSIONS)
-_BY_NAME = _by_word(_FILES)
+_BY_EXTENSION = _index_words(_EXTENSIONS)
+_BY_NAME = _index_words(_FILES)
 _PLAIN = frozenset({"txt", "text"})
 
 READERS = frozenset({Format.MDX, Format.RST, Format.LATEX, Format.HTML})
@@ -122,20 +122,20 @@ def marks(text: str, format: Format) -> list[Mark]:
     if format not in READERS:
         return []
     start = front_matter(text)
-    found = [
+    body_marks = [
         Mark(start + a, start + b, kind)
-        for a, b, kind in _reader(format).marks(text[start:])
+        for a, b, kind in _load_reader(format).marks(text[start:])
         if a < b
     ]
-    return [Mark(0, start), *found] if start else found
+    return [Mark(0, start), *body_marks] if start else body_marks
 
 
 def underlined(text: str, format: Format) -> list[Span]:
     """The places of titles whose underlines have to be as long as they are."""
-    return list(_reader(format).underlined(text)) if format is Format.RST else []
+    return list(_load_reader(format).underlined(text)) if format is Format.RST else []
 
 
-def _reader(format: Format) -> Any:
+def _load_reader(format: Format) -> Any:
     return import_module(f"{__name__}.{format}")
 
 

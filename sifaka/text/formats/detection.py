@@ -10,9 +10,9 @@ from sifaka.text.markdown import front_matter
 from sifaka.text.tables import patterns_of
 
 _LOOKED_AT = 200_000
-"""Characters of a text that are looked at."""
+"""Characters of a text that are examined."""
 _TAGS = 50
-"""Elements of MDX that are looked at."""
+"""Elements of MDX that are examined."""
 
 _LOOK = patterns_of(__file__, "look")
 _BEGINNINGS: Mapping[re.Pattern[str], Format] = {
@@ -48,22 +48,22 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _latex(text: str) -> bool:
+def _is_latex(text: str) -> bool:
     if _LOOK["latex"].search(text):
         return True
-    found = [match.group(1) for match in _LOOK["latex_line"].finditer(text)]
-    is_often = len(set(found)) >= 2 and len(found) >= 3 and len(found) * 20 >= text.count("\n")
+    names = [match.group(1) for match in _LOOK["latex_line"].finditer(text)]
+    is_often = len(set(names)) >= 2 and len(names) >= 3 and len(names) * 20 >= text.count("\n")
     return is_often and not _LOOK["heading"].search(text)
 
 
-def _mdx(text: str) -> bool:
+def _is_mdx(text: str) -> bool:
     names = {match.group(1) for match in islice(_LOOK["mdx_tag"].finditer(text), _TAGS)}
     # Elements that are closed, or empty ones as in XML; `<name>` alone is a placeholder.
     is_closed = names and ("/>" in text or any(f"</{name}>" in text for name in names))
     return bool(is_closed or (_LOOK["mdx_module"].search(text) and _LOOK["heading"].search(text)))
 
 
-def _rst(text: str) -> bool:
+def _is_rst(text: str) -> bool:
     if _LOOK["rst"].search(text):
         return True
     others = (_LOOK["heading"], _LOOK["asciidoc"], _LOOK["asciidoc_sign"])
@@ -74,7 +74,7 @@ def _rst(text: str) -> bool:
     )
 
 
-def _asciidoc(text: str) -> bool:
+def _is_asciidoc(text: str) -> bool:
     """True of a text in AsciiDoc, which has no reader."""
     titles = {len(match.group(1)) for match in _LOOK["asciidoc_title"].finditer(text)}
     if _LOOK["asciidoc"].search(text):
@@ -83,7 +83,7 @@ def _asciidoc(text: str) -> bool:
     return bool(listed) or len(titles) >= 2
 
 
-def _source(text: str) -> bool:
+def _is_source(text: str) -> bool:
     """True when definitions and lines of code are most of a text."""
     lines = [line for line in text.split("\n") if line.strip()]
     definitions = sum(1 for _ in _LOOK["definition"].finditer(text))
@@ -101,9 +101,9 @@ def _source(text: str) -> bool:
 # In the order in which they are asked: what is rarer in other formats comes first.
 _TESTS: Sequence[tuple[Format, Callable[[str], object]]] = (
     (Format.DATA, _LOOK["catalogue"].search),
-    (Format.SOURCE, _source),
-    (Format.LATEX, _latex),
-    (Format.MDX, _mdx),
-    (Format.RST, _rst),
-    (Format.SOURCE, _asciidoc),
+    (Format.SOURCE, _is_source),
+    (Format.LATEX, _is_latex),
+    (Format.MDX, _is_mdx),
+    (Format.RST, _is_rst),
+    (Format.SOURCE, _is_asciidoc),
 )

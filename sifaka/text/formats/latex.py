@@ -46,17 +46,17 @@ class _Reader:
         while match := _PATTERNS["token"].search(text, self._at):
             start, self._at = match.span()
             if match["environment"]:
-                yield self._environment(match)
+                yield self._read_environment(match)
             elif match["display"] or match["formula"]:
-                yield self._formula(match)
+                yield self._read_formula(match)
             elif match["accent"]:
                 yield with_its_word(text, start, self._at)
             elif match["command"]:
-                yield self._command(match)
+                yield self._read_command(match)
             else:
                 yield Mark(start, self._at, _KINDS[match.lastgroup or ""])
 
-    def _environment(self, match: re.Match[str]) -> Mark:
+    def _read_environment(self, match: re.Match[str]) -> Mark:
         name = match["environment"].strip()
         plain = name.rstrip("*")
         if plain in _NAMES["verbatim"]:
@@ -64,23 +64,23 @@ class _Reader:
         elif plain in _NAMES["not_prose"]:
             self._at = self._environments.get(match.start(), match.end())
         else:
-            self._at = self._arguments(match.end())
+            self._at = self._skip_arguments(match.end())
         return Mark(match.start(), self._at)
 
-    def _formula(self, match: re.Match[str]) -> Mark:
-        found = _PATTERNS[match.group()].search(self._text, match.end())
-        if found is None or found.group().startswith("\n"):
+    def _read_formula(self, match: re.Match[str]) -> Mark:
+        closing = _PATTERNS[match.group()].search(self._text, match.end())
+        if closing is None or closing.group().startswith("\n"):
             return Mark(*match.span(), "style")
-        self._at = found.end()
+        self._at = closing.end()
         return Mark(match.start(), self._at, "block" if match["display"] else "code")
 
-    def _command(self, match: re.Match[str]) -> Mark:
+    def _read_command(self, match: re.Match[str]) -> Mark:
         name = match.group()[1:].rstrip("*")
         block = name in _NAMES["blocks"]
         prose = _PROSE_ARGUMENT.get(name)
         if name in _NAMES["definitions"]:
             brace = self._text.find("{", match.end(), match.end() + 200)
-            self._at = max(self._arguments(brace), match.end())
+            self._at = max(self._skip_arguments(brace), match.end())
             return Mark(match.start(), self._at)
         if name in {"input", "include"} and (
             file := _PATTERNS["file"].match(self._text, match.end())
@@ -90,7 +90,7 @@ class _Reader:
         number = 0
         while group := _PATTERNS["argument"].match(self._text, self._at):
             begin = group.end() - 1
-            after = self._group_end(begin)
+            after = self._find_group_end(begin)
             if group["brace"] and prose == number:
                 self._at = begin + 1
                 break
@@ -101,13 +101,13 @@ class _Reader:
         styled = self._at == match.end() or prose is not None
         return Mark(match.start(), self._at, "block" if block else "style" if styled else "code")
 
-    def _arguments(self, at: int) -> int:
+    def _skip_arguments(self, at: int) -> int:
         """The offset after the groups that follow directly."""
-        while at >= 0 and (after := self._group_end(at)):
+        while at >= 0 and (after := self._find_group_end(at)):
             at = after
         return at
 
-    def _group_end(self, at: int) -> int:
+    def _find_group_end(self, at: int) -> int:
         """The offset after an argument in braces or brackets; 0 where none begins."""
         if self._text[at : at + 1] != "[":
             return self._braces.get(at, 0)

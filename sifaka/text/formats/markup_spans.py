@@ -71,14 +71,14 @@ def pairs(text: str, pattern: re.Pattern[str]) -> dict[int, int]:
         pattern: What opens and closes, with groups `open` and `close`; both have the same text
             where they belong together.
     """
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     opened: defaultdict[str, list[int]] = defaultdict(list)
     for match in pattern.finditer(text):
         if match["open"] is not None:
             opened[match["open"]].append(match.start())
         elif match["close"] is not None and opened[match["close"]]:
-            found[opened[match["close"]].pop()] = match.end()
-    return found
+            ends[opened[match["close"]].pop()] = match.end()
+    return ends
 
 
 def with_its_word(text: str, start: int, end: int) -> Mark:
@@ -115,12 +115,12 @@ def view(text: str, marks: Sequence[Mark]) -> str:
         begin = max(start, at)
         if begin >= end:
             continue
-        pieces += [text[at:begin], _masked(text[begin:end], kind)]
+        pieces += [text[at:begin], _mask(text[begin:end], kind)]
         at = end
     return "".join((*pieces, text[at:]))
 
 
-def _masked(piece: str, kind: Kind) -> str:
+def _mask(piece: str, kind: Kind) -> str:
     if kind == "block":
         return "\n" * len(piece)
     filled = _PATTERNS["not_break"].sub(" " if kind == "style" else "x", piece)

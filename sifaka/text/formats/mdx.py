@@ -14,7 +14,7 @@ _IN_A_LINE = words_of(__file__, "mdx")["in_a_line"]
 def marks(text: str) -> Iterator[Mark]:
     """Imports and exports, elements' tags, expressions and comments in braces."""
     bare = blanked(text, code_spans(text))
-    modules = list(_modules(bare))
+    modules = list(_find_modules(bare))
     yield from modules
     bare = blanked(bare, [(mark.start, mark.end) for mark in modules])
     closed = pairs(bare, _PATTERNS["brace"])
@@ -27,7 +27,7 @@ def marks(text: str) -> Iterator[Mark]:
         yield Mark(*tag.span(), "style" if tag["name"] in _IN_A_LINE else "block")
 
 
-def _modules(text: str) -> Iterator[Mark]:
+def _find_modules(text: str) -> Iterator[Mark]:
     """Imports and exports, each up to a blank line."""
     inside = False
     above_blank = True

@@ -21,27 +21,27 @@ def marks(text: str) -> Iterator[Mark]:
 
     The content of notes, figures, descriptions of objects and the like is prose.
     """
-    blocks = list(_blocks(text))
+    blocks = list(_find_blocks(text))
     yield from blocks
     prose = view(text, blocks)
     for paragraph in _PATTERNS["paragraph"].finditer(prose):
         for match in _PATTERNS["inline"].finditer(prose, *paragraph.span()):
             yield Mark(*match.span(), "code")
     named = {
-        _name(match.group(1) or match.group(2)) for match in _PATTERNS["target"].finditer(text)
+        _fold_name(match.group(1) or match.group(2)) for match in _PATTERNS["target"].finditer(text)
     }
     for start, end in underlined(text) if named else ():
-        if _name(text[start:end]) in named:
+        if _fold_name(text[start:end]) in named:
             yield Mark(start, end)
 
 
-def _blocks(text: str) -> Iterator[Mark]:
+def _find_blocks(text: str) -> Iterator[Mark]:
     """What begins a block, as far as its groups go if it has any, and the other lines of each."""
     lines = Lines(text)
     number = 0
     while number < len(lines):
         line, after = lines[number], number
-        at = _body(line)
+        at = _find_body(line)
         for pattern, end in _OPENINGS:
             match = pattern.match(line.text, at)
             if match and (after := end(lines, number)) > number:
@@ -53,7 +53,7 @@ def _blocks(text: str) -> Iterator[Mark]:
         number = max(after, number + 1)
 
 
-def _name(text: str) -> str:
+def _fold_name(text: str) -> str:
     """What a reference calls a title."""
     return " ".join(text.lower().split())
 
@@ -70,7 +70,7 @@ def underlined(text: str) -> Iterator[Span]:
             yield line.start, line.end
 
 
-def _body(line: Line) -> int:
+def _find_body(line: Line) -> int:
     """The index in a line at which its text begins, after the marks of items."""
     at = 0
     for _ in range(4):
@@ -79,9 +79,9 @@ def _body(line: Line) -> int:
     return at
 
 
-def _column(line: Line) -> int:
+def _find_column(line: Line) -> int:
     """The column at which the text of a line begins, after the marks of items."""
-    return len(line.text[: _body(line)].expandtabs()) or line.indent
+    return len(line.text[: _find_body(line)].expandtabs()) or line.indent
 
 
 def _is_last(lines: Lines, number: int) -> bool:
@@ -89,16 +89,16 @@ def _is_last(lines: Lines, number: int) -> bool:
     return number + 1 == len(lines) or lines[number + 1].blank
 
 
-def _content(lines: Lines, number: int) -> int:
+def _content_end(lines: Lines, number: int) -> int:
     """After what is deeper than a line, which is nothing under an empty comment."""
     line = lines[number]
-    alone = line.text[_body(line) :].strip() == ".." and _is_last(lines, number)
-    return number + 1 if alone else lines.block_end(number + 1, _column(line))
+    alone = line.text[_find_body(line) :].strip() == ".." and _is_last(lines, number)
+    return number + 1 if alone else lines.block_end(number + 1, _find_column(line))
 
 
-def _options(lines: Lines, number: int) -> int:
+def _options_end(lines: Lines, number: int) -> int:
     """After the options of a directive."""
-    indent, end = _column(lines[number]), number + 1
+    indent, end = _find_column(lines[number]), number + 1
     while (
         end < len(lines)
         and _PATTERNS["option"].match(lines[end].text)
@@ -108,12 +108,12 @@ def _options(lines: Lines, number: int) -> int:
     return end
 
 
-def _literal(lines: Lines, number: int) -> int:
+def _literal_end(lines: Lines, number: int) -> int:
     """After the literal block under a paragraph that ends with two colons."""
     if not _is_last(lines, number):
         return number + 1
     first = next((n for n in range(number + 1, len(lines)) if not lines[n].blank), len(lines))
-    end = lines.block_end(first, _column(lines[number]))
+    end = lines.block_end(first, _find_column(lines[number]))
     if end > first or end == len(lines) or _PATTERNS["explicit"].match(lines[first].text):
         return end
     mark = lines[first].text.strip()[0]
@@ -122,12 +122,12 @@ def _literal(lines: Lines, number: int) -> int:
     return end
 
 
-def _grid(lines: Lines, number: int) -> int:
+def _grid_end(lines: Lines, number: int) -> int:
     rows = range(number, len(lines))
     return next((n for n in rows if lines[n].text.lstrip()[:1] not in {"+", "|"}), len(lines))
 
 
-def _table(lines: Lines, number: int) -> int:
+def _table_end(lines: Lines, number: int) -> int:
     """After the border above a blank line; of an unclosed table after the paragraph."""
     # A header of several paragraphs is rare; the first border before a blank line may end it.
     for end in range(number + 1, min(len(lines), number + _MOST_ROWS)):
@@ -137,11 +137,11 @@ def _table(lines: Lines, number: int) -> int:
 
 
 _ENDS: Mapping[str, Callable[[Lines, int], int]] = {
-    "content": _content,
-    "literal": _literal,
-    "options": _options,
-    "grid": _grid,
-    "table": _table,
+    "content": _content_end,
+    "literal": _literal_end,
+    "options": _options_end,
+    "grid": _grid_end,
+    "table": _table_end,
     "paragraph": Lines.paragraph_end,
     "line": lambda _, number: number + 1,
 }
