@@ -81,7 +81,7 @@ def manifest(platform: str | None = None) -> dict[str, Any]:
         "author": project["authors"][0],
         "license": project["license"],
         "keywords": project["keywords"],
-        "tools": [{"name": tool.name, "description": tool.description} for tool in offered],
+        "tools": [{"name": tool.name, "description": tool.listed.description} for tool in offered],
         "compatibility": {
             "platforms": _hosts(platform),
             "runtimes": {"python": _pythons(platform)},

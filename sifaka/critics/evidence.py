@@ -29,7 +29,7 @@ class EvidenceCritic(ClaimComponent):
         report = await self._check_claims(thought)
         if report is None:
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
-        result = result_of(report, thought.text)
+        result = result_of(report)
         if all(verdict.verdict == "unverified" for verdict in report.verdicts):
             limit = current_calls().ledger.exhausted()
             details = {**result.details, **({"limit": limit} if limit else {})}

@@ -131,7 +131,7 @@ class KeptCheck(NamedTuple):
         reason: StopReason = "issues_left" if report.blocking else "rules_met"
         if any(verdict.verdict == "unverified" for verdict in report.verdicts):
             reason = "unchecked"
-        result = result_of(report, first.text)
+        result = result_of(report)
         outcome = (
             Validated(
                 thought_id=first.id,

@@ -95,14 +95,14 @@ def _suggestions(report: ClaimReport) -> tuple[str, ...]:
     return (f"{many} no evidence: give a source for each, or word it as uncertain",)
 
 
-def result_of(report: ClaimReport, text: str) -> ValidationResult:
+def result_of(report: ClaimReport) -> ValidationResult:
     """The verdicts on the claims of a text as the result of a validator.
 
     Its score is the share of the claims that may stay as they are. Its details are read by
     `sifaka.record.claims.verdicts_in`.
     """
     count = len(report.verdicts)
-    issues = [_issue(each, text) for each in report.verdicts if each.verdict in SEVERITY]
+    issues = [_issue(each) for each in report.verdicts if each.verdict in SEVERITY]
     return ValidationResult(
         passed=not report.blocking,
         message=_summary(report),
@@ -117,7 +117,7 @@ def result_of(report: ClaimReport, text: str) -> ValidationResult:
     )
 
 
-def _issue(verdict: ClaimVerdict, text: str) -> Issue:
+def _issue(verdict: ClaimVerdict) -> Issue:
     claim = verdict.claim
     return Issue(
         message=_message(verdict),
@@ -191,4 +191,4 @@ class EvidenceValidator(OptionalSpec, ClaimComponent):
         report = await self._check_claims(thought)
         if report is None:
             return ValidationResult(passed=True, message="no claim was checked: no documents")
-        return result_of(report, thought.text)
+        return result_of(report)

@@ -188,8 +188,6 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.evidence.sources.catalogue.parse_adapter": "takes a setting of the server's owner",
     "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",
-    "sifaka.validators.evidence.issues_of": "looks up claims with `anchor`",
-    "sifaka.validators.evidence.result_of": "`issues_of` reads the text",
     "sifaka.validators.format.reading.checked": "calls `read` of a format",
     "sifaka.validators.guardrails.run": "the code of others; in a thread that is given up",
 }

@@ -176,7 +176,7 @@ def test_a_key_that_cannot_be_sent_names_its_adapter() -> None:
         "SIFAKA_ADAPTERS": "es=elasticsearch+http://host/isles",
         "SIFAKA_ADAPTER_KEYS": "es=one-key two-words",
     }
-    with pytest.raises(ConfigurationError, match="the adapter 'es': the key is neither"):
+    with pytest.raises(ConfigurationError, match="the adapter 'es' has a wrong key: the"):
         load_settings(told)
 
 

@@ -97,6 +97,7 @@ def test_masking_twice_is_masking_once(words: str) -> None:
 
 @given(words=st.lists(st.text(string.ascii_letters, min_size=1, max_size=12)))
 def test_ordinary_words_stay_as_they_are(words: list[str]) -> None:
+    assume("bearer" not in map(str.casefold, words))  # what follows that is a key
     text = " ".join(words)
     assert masked(text) == text
 

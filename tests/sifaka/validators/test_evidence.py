@@ -39,13 +39,13 @@ def says(stance: Any, quote: str, **fields: Any) -> ClaimEvidence:
 def test_only_contradicted_and_mixed_block_and_weigh_most() -> None:
     told = [(s, verdict(s)) for s in ("contradicted", "mixed", "not_enough_info", "unverified")]
     report = ClaimReport(verdicts=(*[v for _, v in told], verdict("supported")))
-    assert [(i.rule, i.severity) for i in result_of(report, TEXT).issues] == [
+    assert [(i.rule, i.severity) for i in result_of(report).issues] == [
         ("contradicted", 5),
         ("mixed", 4),
         ("not_enough_info", 2),
         ("unverified", 1),
     ]
-    result = result_of(report, TEXT)
+    result = result_of(report)
     assert result.score == 3 / 5
     assert result.message == (
         "5 claims: 1 supported, 1 contradicted, 1 mixed, 1 not enough information, 1 unverified "
@@ -55,20 +55,20 @@ def test_only_contradicted_and_mixed_block_and_weigh_most() -> None:
 
 def test_an_issue_carries_quote_source_and_date_so_that_it_can_be_corrected() -> None:
     dated = says("contradicts", "It is 6 km long.", published=datetime(2024, 5, 1, tzinfo=UTC))
-    (issue,) = result_of(ClaimReport(verdicts=(verdict("contradicted", dated),)), TEXT).issues
+    (issue,) = result_of(ClaimReport(verdicts=(verdict("contradicted", dated),))).issues
     assert (issue.quote, issue.start, issue.category) == ("It is 5 km long.", 0, "evidence")
     assert issue.message == (
         "contradicted: It is 5 km long. Correct it: 'The Road' (2024-05-01) says 'It is 6 km long.'"
     )
     backing = says("supports", "It is 5 km long.", url="https://road.example")
-    (issue,) = result_of(ClaimReport(verdicts=(verdict("mixed", dated, backing),)), TEXT).issues
+    (issue,) = result_of(ClaimReport(verdicts=(verdict("mixed", dated, backing),))).issues
     assert "'The Road' (https://road.example) says 'It is 5 km long.'; 'The Road' (2024" in (
         issue.message
     )
 
 
 def test_a_claim_whose_words_are_not_in_the_text_has_an_issue_without_a_place() -> None:
-    (issue,) = result_of(ClaimReport(verdicts=(verdict("mixed", start=None),)), TEXT).issues
+    (issue,) = result_of(ClaimReport(verdicts=(verdict("mixed", start=None),))).issues
     assert not issue.anchored
 
 
