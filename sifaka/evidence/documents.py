@@ -86,7 +86,7 @@ class SourceDocument(Frozen):
 
     def as_document(self) -> Document:
         """The document as models, critics and records have it."""
-        told: dict[str, object] = {
+        metadata: dict[str, object] = {
             "adapter": self.adapter,
             "retrieved_at": self.retrieved_at.isoformat(),
             "published": self.published and self.published.isoformat(),
@@ -100,7 +100,7 @@ class SourceDocument(Frozen):
             title=self.title,
             url=self.url,
             score=self.score,
-            metadata={name: value for name, value in told.items() if value},
+            metadata={name: value for name, value in metadata.items() if value},
         )
 
 
@@ -110,11 +110,11 @@ def _digest(name: str, title: str, text: str) -> str:
     return sha256(f"{name}\n{title}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def moment(told: object) -> datetime | None:
+def moment(value: object) -> datetime | None:
     """A time as sources write it: ISO 8601, or a year; None when it is none. UTC where unsaid."""
-    if isinstance(told, datetime):
-        return in_a_zone(told)
-    text = str(told or "").strip()
+    if isinstance(value, datetime):
+        return in_a_zone(value)
+    text = str(value or "").strip()
     if text.isdigit() and len(text) == 4 and text != "0000":
         text = f"{text}-01-01"
     try:
@@ -245,7 +245,7 @@ def host_of(url: str) -> str:
     """The host of a URL in lower case; empty when it has none."""
     try:
         return (urlsplit(url.strip()).hostname or "").strip(".")
-    except ValueError:  # what stands there is no URL
+    except ValueError:  # it is no URL
         return ""
 
 
@@ -258,9 +258,9 @@ def wanted(
     leaves them out, and can tell how many there were.
     """
     anytime = filters.model_copy(update={"since": None, "until": None})
-    found = [
+    matches = [
         each
         for each in documents
         if filters.admits(each) or (each.published is None and anytime.admits(each))
     ]
-    return tuple(sorted(found, key=lambda each: not filters.admits(each)))[: max(0, limit)]
+    return tuple(sorted(matches, key=lambda each: not filters.admits(each)))[: max(0, limit)]

@@ -46,16 +46,16 @@ def weighted(criteria: Sequence[Criterion], weights: Sequence[float]) -> tuple[C
         weights: The weight of each, in any unit: 60 and 40 are .6 and .4. A negative one counts as
             0; if all do, they count the same.
     """
-    given = [Fraction(max(0.0, weight)) for weight in weights]
-    total = sum(given)
-    shares = [weight / total if total else Fraction(1, len(given)) for weight in given]
+    values = [Fraction(max(0.0, weight)) for weight in weights]
+    total = sum(values)
+    shares = [weight / total if total else Fraction(1, len(values)) for weight in values]
     return tuple(
         criterion.model_copy(update={"weight": share})
-        for criterion, share in zip(criteria, _rounded(shares), strict=True)
+        for criterion, share in zip(criteria, _round_shares(shares), strict=True)
     )
 
 
-def _rounded(shares: Sequence[Fraction]) -> list[float]:
+def _round_shares(shares: Sequence[Fraction]) -> list[float]:
     """The shares as floats that add up: the nearest ones, or else whole parts of 2^-53.
 
     Sums of such parts up to 1 are exact.
@@ -214,9 +214,9 @@ def classify(verification: Verification, criteria: Sequence[Criterion]) -> Evide
     `unverified`: it could not be verified. The score is the sum of weight times 1 for support and
     .5 for somewhat, at most 1; of an unverified document it is 0.
     """
-    told = dict(verification)
+    fields = dict(verification)
     if verification.degraded is not None:
-        return Evidence(classification="unverified", **told)
+        return Evidence(classification="unverified", **fields)
     judged = {each.criterion: _WORTH[each.judgement] for each in verification.assessments}
     worth = [(each, judged.get(each.id, 0.0)) for each in criteria]
     is_perfect = bool(worth) and all(value == 1.0 for _, value in worth)
@@ -224,7 +224,7 @@ def classify(verification: Verification, criteria: Sequence[Criterion]) -> Evide
     return Evidence(
         classification="perfect" if is_perfect else "partial" if is_partial else "reject",
         score=min(1.0, sum(each.weight * value for each, value in worth)),
-        **told,
+        **fields,
     )
 
 
@@ -243,12 +243,12 @@ def explained(evidence: Evidence, criteria: Sequence[Criterion]) -> str:
     if evidence.classification == "unverified":
         return f"It was not verified: {evidence.degraded or 'that was not asked for'}."
     names = {each.id: f"{(each.name or each.id)!r}" for each in criteria}
-    said: dict[str, list[str]] = {}
+    by_verb: dict[str, list[str]] = {}
     for each in evidence.assessments:
         verb = "contradicts" if each.contradicts else _SAID[each.judgement]
-        said.setdefault(verb, []).append(names.get(each.criterion, each.criterion))
-    told = (f"{verb} {', '.join(those)}" for verb, those in said.items())
-    return f"It {'; '.join(told) or 'was judged by no criterion'}."
+        by_verb.setdefault(verb, []).append(names.get(each.criterion, each.criterion))
+    parts = (f"{verb} {', '.join(those)}" for verb, those in by_verb.items())
+    return f"It {'; '.join(parts) or 'was judged by no criterion'}."
 
 
 def ranked(evidence: Iterable[C]) -> tuple[C, ...]:

@@ -48,11 +48,11 @@ class Passage(NamedTuple, Generic[D]):
 
 def passages_of(documents: Iterable[D], *, longest: int = _LONGEST) -> tuple[Passage[D], ...]:
     """The passages of all documents, each text once, of at most so many characters."""
-    found: dict[str, Passage[D]] = {}
+    passages: dict[str, Passage[D]] = {}
     for document in documents:
         for text in stretches(_drop_front_matter(document.text), longest):
-            found.setdefault(text, Passage(document, text))
-    return tuple(found.values())
+            passages.setdefault(text, Passage(document, text))
+    return tuple(passages.values())
 
 
 def nearest(claim: str, passages: Iterable[Passage[D]], most: int) -> tuple[Passage[D], ...]:
@@ -82,13 +82,13 @@ def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
     parts = list(stretches(_drop_front_matter(text), max(1, min(_EXCERPT, most_chars))))
     chosen: set[int] = set()
     room = most_chars
-    for at in _in_turn(parts, [query] if isinstance(query, str) else query):
+    for at in _take_turns(parts, [query] if isinstance(query, str) else query):
         cost = len(parts[at]) + (len(GAP) if chosen else 0)
         if at not in chosen and cost <= room:
             chosen.add(at)
             room -= cost
-    shown = ((("\n" if at - 1 in chosen else GAP) + parts[at]) for at in sorted(chosen))
-    return "".join(shown).removeprefix(GAP)
+    pieces = ((("\n" if at - 1 in chosen else GAP) + parts[at]) for at in sorted(chosen))
+    return "".join(pieces).removeprefix(GAP)
 
 
 def without_heading(passage: str) -> str:
@@ -99,7 +99,7 @@ def without_heading(passage: str) -> str:
     return rest or passage
 
 
-def _in_turn(parts: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
+def _take_turns(parts: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
     """The places of the stretches: the best one of each query, the second of each, and so on."""
     fields = [[(part, 1.0)] for part in parts]
     orders = (best_first(rank(query_words(query), fields)) for query in queries or [""])
@@ -117,14 +117,14 @@ def stretches(text: str, longest: int, marks: Sequence[Sequence[str]] = _PROSE) 
             at += 1
         if end - at <= longest:
             break
-        cut = _cut(text, at + longest // 2, at + longest, marks)
+        cut = _find_cut(text, at + longest // 2, at + longest, marks)
         yield text[at:cut].strip()
         at = cut
     if at < end:
         yield text[at:end]
 
 
-def _cut(text: str, start: int, end: int, marks: Sequence[Sequence[str]]) -> int:
+def _find_cut(text: str, start: int, end: int, marks: Sequence[Sequence[str]]) -> int:
     for kind in marks:
         cut = max(text.rfind(mark, start, end) for mark in kind)
         if cut >= 0:
@@ -133,7 +133,7 @@ def _cut(text: str, start: int, end: int, marks: Sequence[Sequence[str]]) -> int
 
 
 def _drop_front_matter(text: str) -> str:
-    """The text without front matter: the author and the date in it are told beside it."""
+    """The text without front matter: the author and the date in it are given beside it."""
     return text[front_matter(text) :]
 
 
@@ -163,16 +163,16 @@ _EMPTY = frozenset(
 
 def stems(text: str) -> frozenset[str]:
     """The telling words of a text, without case, accents and endings; of Chinese pairs of signs."""
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(c for c in apart if not unicodedata.combining(c))
-    found = {
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    words = {
         word[:_STEM] if word.isalpha() else word
         for word in _WORD.findall(_UNSPACED_RUN.sub(" ", plain))
         if (len(word) >= _SHORTEST or not word.isalpha()) and word not in _EMPTY
     }
     for run in _UNSPACED_RUN.findall(plain):
-        found |= {run[at : at + 2] for at in range(max(1, len(run) - 1))}
-    return frozenset(found)
+        words |= {run[at : at + 2] for at in range(max(1, len(run) - 1))}
+    return frozenset(words)
 
 
 def overlap(wanted: str, text: str) -> float:
@@ -180,8 +180,8 @@ def overlap(wanted: str, text: str) -> float:
 
     It is 1 where nothing telling is wanted.
     """
-    asked = stems(wanted)
-    return len(asked & stems(text)) / len(asked) if asked else 1.0
+    telling = stems(wanted)
+    return len(telling & stems(text)) / len(telling) if telling else 1.0
 
 
 RELEVANT = 0.34
@@ -275,28 +275,28 @@ class QuotableText:
         """The quote and the text: as written, apart from typography, and as a reader hears them."""
         places = range(len(self.text) + 1)
         yield quote, (self.text, places, places)
-        yield _plain(quote)[0], self._plain
-        yield _plain(normalised(quote))[0].strip(_EDGE), self._read
+        yield _drop_typography(quote)[0], self._plain_form
+        yield _drop_typography(normalised(quote))[0].strip(_EDGE), self._read_form
 
     @cached_property
-    def _plain(self) -> _Form:
-        return _plain(self.text)
+    def _plain_form(self) -> _Form:
+        return _drop_typography(self.text)
 
     @cached_property
-    def _read(self) -> _Form:
+    def _read_form(self) -> _Form:
         words, at = folding(_PAGE.sub(lambda match: " " * len(match.group()), self.text))
-        plain, starts, ends = _plain(words)
+        plain, starts, ends = _drop_typography(words)
         # Marks that are gone after the last character are not among the words.
         return plain, [at[each] for each in starts], [at[each - 1] + 1 for each in ends]
 
 
-def _plain(text: str) -> _Form:
+def _drop_typography(text: str) -> _Form:
     """A text without differences of typography; what has changed is in its place whole."""
-    plain, places = folding(_lower(text), _TYPOGRAPHY)
+    plain, places = folding(_lower_text(text), _TYPOGRAPHY)
     return plain, places, places
 
 
-def _lower(text: str) -> str:
+def _lower_text(text: str) -> str:
     """The text in lower case, each character as one."""
     lower = text.lower()
     if len(lower) != len(text):  # some capitals become two characters

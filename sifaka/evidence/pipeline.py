@@ -110,7 +110,7 @@ class EvidencePipeline:
             without="that was not asked for" if not verify else NO_MODEL,
         )
 
-        async def judged(
+        async def judge(
             number: int, verified: Callable[[], Awaitable[list[Verification]]]
         ) -> Evidence:
             (verification,) = await verified()
@@ -119,7 +119,7 @@ class EvidencePipeline:
             return evidence
 
         judging = {
-            name: partial(judged, number, branch)
+            name: partial(judge, number, branch)
             for number, (name, branch) in enumerate(branches.items())
         }
         evidence = await fan_out(judging, calls_each=0, parallel=PARALLEL)
@@ -176,7 +176,7 @@ async def concluded(
     unverified = Counter(each.degraded for each in judged if each.degraded is not None)
     classes = {each.classification for each in judged}
     if "unverified" in classes:
-        judged = await _with_shares(made.question, judged)
+        judged = await _scale_scores(made.question, judged)
     evidence = ranked(judged)
     if classes == {"unverified"}:
         of = {id(each.document): each for each in evidence}
@@ -200,7 +200,7 @@ async def concluded(
     )
 
 
-async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
+async def _scale_scores(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
     """The evidence, where unverified with its share of the best match's score."""
     scores = await to_thread.run_sync(scores_of, question, [each.document for each in evidence])
     best = max(scores) or 1.0
@@ -322,7 +322,7 @@ async def plan(question: str, model: "Model | None") -> SearchPlan:
         return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: there is no model")
     try:
         with scope("plan"):
-            return await _planned(question, model)
+            return await _ask_model(question, model)
     except StorageError:
         raise
     # A model may be foreign code, and a plan can be made without it.
@@ -349,41 +349,41 @@ def checked_question(question: str) -> str:
     return question
 
 
-async def _planned(question: str, model: "Model") -> SearchPlan:
-    asked = f"{frame('question', question)}\n\nPlan the search for this question."
-    answer, usage = await ask(model, PROMPT.text, asked, _Plan)
+async def _ask_model(question: str, model: "Model") -> SearchPlan:
+    request = f"{frame('question', question)}\n\nPlan the search for this question."
+    answer, usage = await ask(model, PROMPT.text, request, _Plan)
     notes: list[str] = []
     return SearchPlan(
         question=question,
-        queries=_queries(answer.queries, question, notes),
-        criteria=_criteria(answer.criteria, question, notes),
+        queries=_pick_queries(answer.queries, question, notes),
+        criteria=_pick_criteria(answer.criteria, question, notes),
         notes=tuple(notes),
         usage=usage,
     )
 
 
-def _queries(given: Sequence[str], question: str, notes: list[str]) -> tuple[str, ...]:
-    found: dict[str, str] = {}
-    for query in filter(None, map(shortened, given)):
-        found.setdefault(query.casefold(), query)
-    if len(found) > _MOST:
-        notes.append(f"of {len(found)} queries the first {_MOST} were taken")
-    if len(found) < _LEAST_QUERIES:
-        notes.append(f"the plan had {len(found) or 'no'} queries; the question's words were added")
+def _pick_queries(planned: Sequence[str], question: str, notes: list[str]) -> tuple[str, ...]:
+    picked: dict[str, str] = {}
+    for query in filter(None, map(shortened, planned)):
+        picked.setdefault(query.casefold(), query)
+    if len(picked) > _MOST:
+        notes.append(f"of {len(picked)} queries the first {_MOST} were taken")
+    if len(picked) < _LEAST_QUERIES:
+        notes.append(f"the plan had {len(picked) or 'no'} queries; the question's words were added")
         for query in keyword_queries(question):
-            if len(found) < _LEAST_QUERIES:
-                found.setdefault(query.casefold(), query)
-    return tuple(found.values())[:_MOST]
+            if len(picked) < _LEAST_QUERIES:
+                picked.setdefault(query.casefold(), query)
+    return tuple(picked.values())[:_MOST]
 
 
-def _criteria(
-    given: Sequence[_Criterion], question: str, notes: list[str]
+def _pick_criteria(
+    planned: Sequence[_Criterion], question: str, notes: list[str]
 ) -> tuple[Criterion, ...]:
     """The criteria with their weights, at most four, one of them at least not about time."""
-    meant = [each for each in given if each.name.strip() or each.description.strip()]
-    if len(meant) > _MOST:
-        notes.append(f"of {len(meant)} criteria the first {_MOST} were taken")
-        meant = meant[:_MOST]
+    picked = [each for each in planned if each.name.strip() or each.description.strip()]
+    if len(picked) > _MOST:
+        notes.append(f"of {len(picked)} criteria the first {_MOST} were taken")
+        picked = picked[:_MOST]
     criteria = [
         Criterion(
             id=" ".join(each.id.split())[:_LONGEST_NAME] or f"c{number}",
@@ -391,19 +391,19 @@ def _criteria(
             name=" ".join(each.name.split())[:_LONGEST_NAME],
             description=" ".join((each.description or each.name).split())[:_LONGEST_DESCRIPTION],
         )
-        for number, each in enumerate(meant, 1)
+        for number, each in enumerate(picked, 1)
     ]
-    weights = [each.weight for each in meant]
+    weights = [each.weight for each in picked]
     if all(each.is_about_time for each in criteria):
         what = "only criteria about time" if criteria else "no criteria"
         notes.append(f"the plan had {what}; being about the question was added")
         # It counts as much as the heaviest: time alone makes nothing relevant.
         criteria = [topic(question), *criteria[: _MOST - 1]]
         weights = [max(weights, default=1.0), *weights[: _MOST - 1]]
-    return weighted(_told_apart(criteria, notes), weights)
+    return weighted(_make_unique(criteria, notes), weights)
 
 
-def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
+def _make_unique(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
     """The criteria with ids that differ in more than capitals."""
     names = unique([each.id for each in criteria], "{}-{}", key=str.casefold)
     notes += [

@@ -81,14 +81,14 @@ async def search(
         problem = "there is nothing to search for" if adapters else "there is nowhere to search"
         return Searched(status="no_results" if adapters else "search_failed", notes=(problem,))
     branches = {
-        f"search {n} {m}": partial(_answer, adapter, query, max_results, filters, seconds)
+        f"search {n} {m}": partial(_ask_adapter, adapter, query, max_results, filters, seconds)
         for n, adapter in enumerate(adapters)
         for m, query in enumerate(wanted)
     }
     # No calls of a model: nothing to set aside.
     answers = await fan_out(branches, calls_each=0)
     lists = [[d for d in answer.documents if filters.admits(d)] for answer in answers]
-    size = sum(len(document.text) for found in lists for document in found)
+    size = sum(len(document.text) for group in lists for document in group)
     documents = (
         merged(lists, max_results)
         if size <= _AT_ONCE
@@ -98,8 +98,8 @@ async def search(
     return Searched(
         status="found" if documents else unfound,
         documents=documents,
-        failures=_failures([adapter.name for adapter in adapters for _ in wanted], answers),
-        notes=_notes(answers, filters),
+        failures=_name_failures([adapter.name for adapter in adapters for _ in wanted], answers),
+        notes=_collect_notes(answers, filters),
     )
 
 
@@ -127,7 +127,7 @@ def check_limit(max_results: int) -> None:
         )
 
 
-async def _answer(
+async def _ask_adapter(
     adapter: Adapter, query: str, limit: int, filters: SearchFilters, seconds: float
 ) -> _Answer:
     """The adapter's answer, on record, or the reason there is none."""
@@ -143,7 +143,7 @@ async def _answer(
         allowed = seconds if left is None else min(seconds, left)
         answer = _Answer(failure=f"no answer within {seconds:g} s")
         with anyio.move_on_after(allowed) as deadline:
-            answer = await _answer_of_adapter(adapter, query, limit, filters)
+            answer = await _search_adapter(adapter, query, limit, filters)
         if deadline.cancelled_caught and allowed < seconds:
             raise BudgetExceeded("seconds")
         return answer.model_dump_json()
@@ -156,14 +156,14 @@ async def _answer(
         return _Answer(failure=str(error))
 
 
-async def _answer_of_adapter(
+async def _search_adapter(
     adapter: Adapter, query: str, limit: int, filters: SearchFilters
 ) -> _Answer:
     name = adapter.name
     try:
         with current_calls().monitor.measure("retriever", name):
-            found = await adapter.search(query, limit=limit, filters=filters)
-        cleaned = [clean(document, name) for document in found[:limit]]
+            documents = await adapter.search(query, limit=limit, filters=filters)
+        cleaned = [clean(document, name) for document in documents[:limit]]
     except StorageError:
         raise
     # An adapter may be foreign code, and its failure must not be the end of the search.
@@ -174,11 +174,11 @@ async def _answer_of_adapter(
         )
     return _Answer(
         documents=tuple(each for each in cleaned if each.text or each.title),
-        notes=tuple(_left_out(name, adapter)) if isinstance(adapter, LeavesOut) else (),
+        notes=tuple(_list_left_out(name, adapter)) if isinstance(adapter, LeavesOut) else (),
     )
 
 
-def _left_out(name: str, adapter: LeavesOut) -> Iterator[str]:
+def _list_left_out(name: str, adapter: LeavesOut) -> Iterator[str]:
     """A line for each reason that files are left out."""
     by_reason: dict[str, list[str]] = {}
     for file, reason in sorted(adapter.left_out.items()):
@@ -188,7 +188,7 @@ def _left_out(name: str, adapter: LeavesOut) -> Iterator[str]:
         yield f"{name}: left out: {', '.join(names[:_NAMED])}{more} ({reason})"
 
 
-def _failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, str]:
+def _name_failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, str]:
     """The failures of adapters, by name; with their number when some queries were answered."""
     failures: dict[str, str] = {}
     for name in dict.fromkeys(names):
@@ -200,7 +200,7 @@ def _failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, 
     return failures
 
 
-def _notes(answers: Sequence[_Answer], filters: SearchFilters) -> tuple[str, ...]:
+def _collect_notes(answers: Sequence[_Answer], filters: SearchFilters) -> tuple[str, ...]:
     refused = {d.key: d for a in answers for d in a.documents if not filters.admits(d)}
     undated = sum(filters.asks_for_dates and d.published is None for d in refused.values())
     counted = (
@@ -253,22 +253,22 @@ class EvidenceRetriever:
             return ()
         # What tells this question from the others of a run.
         places = [adapter.place for adapter in self._chosen]
-        asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
-        digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        request = json.dumps([query, places, self.filters.model_dump(mode="json")])
+        digest = sha256(request.encode("utf-8", "surrogatepass")).hexdigest()
         with scope(f"retrieve {digest[:16]}"):
-            found = await search(
+            result = await search(
                 self._chosen,
                 [query],
                 max_results=min(limit, MOST_RESULTS),
                 filters=self.filters,
             )
-        if found.status == "search_failed":
+        if result.status == "search_failed":
             raise SourceError(
-                f"no source could be searched: {'; '.join(found.degraded)}",
+                f"no source could be searched: {'; '.join(result.degraded)}",
                 "`sifaka doctor` looks at each of them",
                 error_code="connection",
             )
-        return tuple(document.as_document() for document in found.documents)
+        return tuple(document.as_document() for document in result.documents)
 
 
 def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
@@ -288,9 +288,9 @@ def rank_documents(query: str, documents: Iterable[SourceDocument]) -> tuple[Sou
 
     What matches equally well, or not at all, keeps its order.
     """
-    given = tuple(documents)
-    scores = scores_of(query, given)
-    return tuple(given[at].model_copy(update={"score": scores[at]}) for at in best_first(scores))
+    items = tuple(documents)
+    scores = scores_of(query, items)
+    return tuple(items[at].model_copy(update={"score": scores[at]}) for at in best_first(scores))
 
 
 _TRACKING = re.compile(
@@ -338,24 +338,24 @@ def normal_url(url: str) -> str:
         return ""
     if not host:
         return ""
-    place = host.removeprefix("www.") + ("" if port in {None, 80, 443} else f":{port}")
-    asked = sorted(
+    address = host.removeprefix("www.") + ("" if port in {None, 80, 443} else f":{port}")
+    params = sorted(
         (name, value)
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if not _TRACKING.fullmatch(name.lower())
     )
-    place += unquote(parts.path).rstrip("/")
-    return f"{place}?{urlencode(asked)}" if asked else place
+    address += unquote(parts.path).rstrip("/")
+    return f"{address}?{urlencode(params)}" if params else address
 
 
-def normal_doi(told: str) -> str:
+def normal_doi(doi: str) -> str:
     """A DOI in lower case without `doi:` or the resolver's address; empty when it is none."""
-    text = unquote(told.strip())
+    text = unquote(doi.strip())
     parts = re.match(r"(?:https?://)?([^/]+)/(.*)", text)
     if parts is not None and parts[1].lower() in _DOI_HOSTS:
         text = re.sub(r"[?#].*", "", parts[2])
-    found = _DOI.fullmatch(re.sub(r"^doi:\s*", "", text, flags=re.IGNORECASE))
-    return found.group().lower().rstrip("/.") if found else ""
+    match = _DOI.fullmatch(re.sub(r"^doi:\s*", "", text, flags=re.IGNORECASE))
+    return match.group().lower().rstrip("/.") if match else ""
 
 
 def normal_title(title: str) -> str:
@@ -371,18 +371,18 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     their own are never the same by words. Of one title they are the same only where one is the
     other's beginning. Passages that an adapter returns of one page are not the same.
     """
-    given = tuple(documents)
-    group_of = list(range(len(given)))
-    dois = [normal_doi(each.doi) or normal_doi(each.url) for each in given]
-    words = _words_of(given)
+    items = tuple(documents)
+    group_of = list(range(len(items)))
+    dois = [normal_doi(each.doi) or normal_doi(each.url) for each in items]
+    words = _words_of(items)
     alike: defaultdict[str, list[int]] = defaultdict(list)
-    for at, document in enumerate(given):
+    for at, document in enumerate(items):
         for name in sorted(identities(document)):
             for other in alike[name]:
-                if _is_one_page(given[other], document, words[other] == words[at]):
-                    _join(group_of, other, at)
+                if _is_one_page(items[other], document, words[other] == words[at]):
+                    _join_groups(group_of, other, at)
             alike[name].append(at)
-    for at, document in enumerate(given):
+    for at, document in enumerate(items):
         title = normal_title(document.title)
         same = [f"words:{words[at]}"] if words[at] else []
         for name in (*same, *([f"title:{title}"] if title else ())):
@@ -392,23 +392,23 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
                     continue
                 members = zip(dois, group_of, strict=True)
                 if len({doi for doi, group in members if doi and group in both}) < 2:
-                    _join(group_of, other, at)
+                    _join_groups(group_of, other, at)
             # One stands for all that have the same words.
             if not (name.startswith("words:") and alike[name]):
                 alike[name].append(at)
-    found: dict[int, list[int]] = {}
+    grouped: dict[int, list[int]] = {}
     for at, group in enumerate(group_of):
-        found.setdefault(group, []).append(at)
-    return tuple(map(tuple, found.values()))
+        grouped.setdefault(group, []).append(at)
+    return tuple(map(tuple, grouped.values()))
 
 
 def _words_of(documents: Sequence[SourceDocument]) -> list[str]:
     """The words of each document, as far as they can be those of another one."""
-    heads = [_plain(each.text[: 2 * _HEAD])[:_HEAD] for each in documents]
+    heads = [_fold_words(each.text[: 2 * _HEAD])[:_HEAD] for each in documents]
     titles = [normal_title(each.title) for each in documents]
     count = Counter((*heads, *(f"\0{title}" for title in titles if title)))
     return [
-        _plain(document.text) if count[head] > 1 or count[f"\0{title}"] > 1 else head
+        _fold_words(document.text) if count[head] > 1 or count[f"\0{title}"] > 1 else head
         for document, head, title in zip(documents, heads, titles, strict=True)
     ]
 
@@ -423,11 +423,11 @@ def _is_cut(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
 
 
-def _plain(text: str) -> str:
+def _fold_words(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _join(group_of: list[int], one: int, other: int) -> None:
+def _join_groups(group_of: list[int], one: int, other: int) -> None:
     keep, drop = sorted((group_of[one], group_of[other]))
     group_of[:] = [keep if group == drop else group for group in group_of]
 
@@ -444,27 +444,27 @@ def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[Source
     kept: with an address rather than without, then with a date, then the one with more text. It
     names the places of the others. Of a file no more than three parts come before other files.
     """
-    found = [
+    ranked = [
         (number, rank, document)
         for number, documents in enumerate(lists)
         for rank, document in enumerate(documents, 1)
     ]
     fused: list[SourceDocument] = []
-    for places in groups(document for _, _, document in found):
-        copies = [found[at][2] for at in places]
+    for places in groups(document for _, _, document in ranked):
+        copies = [ranked[at][2] for at in places]
         # Of the ranks in one list the best one, which comes first there, is put in last.
-        best = {number: rank for number, rank, _ in (found[at] for at in reversed(places))}
+        best = {number: rank for number, rank, _ in (ranked[at] for at in reversed(places))}
         # The first of several that are as good: `max` keeps it.
         copy = max(
             copies, key=lambda d: (bool(d.url or d.doi), d.published is not None, len(d.text))
         )
         score = sum(1 / (_K + best[number]) for number in sorted(best))
-        fused.append(copy.model_copy(update={"score": score, "also": _elsewhere(copy, copies)}))
+        fused.append(copy.model_copy(update={"score": score, "also": _list_places(copy, copies)}))
     fused.sort(key=lambda document: -(document.score or 0.0))
     return tuple(islice(spread(fused), most))
 
 
-def _elsewhere(copy: SourceDocument, others: Iterable[SourceDocument]) -> tuple[str, ...]:
+def _list_places(copy: SourceDocument, others: Iterable[SourceDocument]) -> tuple[str, ...]:
     """The places of copies that are not the one that is kept."""
     own = identities(copy)
     places = (each.place for each in others if not own & identities(each))

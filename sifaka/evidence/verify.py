@@ -1,4 +1,4 @@
-"""Documents held against criteria by a model, whose quotes are looked up."""
+"""Documents checked against criteria by a model, whose quotes are looked up."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -127,12 +127,12 @@ def verifications(
     host.
     """
     return {
-        f"documents {number}": partial(_verified, pack, question, model, without)
+        f"documents {number}": partial(_verify_pack, pack, question, model, without)
         for number, pack in enumerate(packs)
     }
 
 
-async def _verified(
+async def _verify_pack(
     pack: Sequence[Sheet], question: str, model: "Model | None", without: str
 ) -> list[Verification]:
     if model is None or not any(sheet.criteria for sheet in pack):
@@ -150,34 +150,34 @@ async def _verified(
 
 
 async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
-    texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
-    criteria = {each.id: _line(each) for sheet in pack for each in sheet.criteria}
+    texts = [await _run_aside(len(d.text), plain, d.text) for d, _ in pack]
+    criteria = {each.id: _format_line(each) for sheet in pack for each in sheet.criteria}
     parts = [frame("question", question), frame("criteria", "\n".join(criteria.values()))]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
         queries = [f"{each.name} {each.description}" for each in sheet.criteria]
         # To rank its passages takes longer than to read it.
-        shown = await _aside(12 * len(text), excerpt, text, queries, SHOWN)
-        parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
+        passage = await _run_aside(12 * len(text), excerpt, text, queries, SHOWN)
+        parts.append(frame("document", f"{_format_head(sheet.document)}\n\n{passage}"))
     parts.append("Judge each document against its criteria.")
     answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Judgements)
     verified: list[Verification] = []
     for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
-        said = [e for e in answer.judgements if e.document == number or len(pack) == 1]
-        places = (text, document.title, _published(document))
-        assessments = await _aside(len(text) * len(said), _assessed, said, own, places)
+        answers = [e for e in answer.judgements if e.document == number or len(pack) == 1]
+        places = (text, document.title, _format_date(document))
+        assessments = await _run_aside(len(text) * len(answers), _assess_all, answers, own, places)
         verified.append(Verification(document=document, assessments=assessments))
-    # What the question has cost is told once.
+    # What the question has cost is reported once.
     return [verified[0].model_copy(update={"usage": usage}), *verified[1:]]
 
 
-def _assessed(
+def _assess_all(
     judged: Sequence[_Judged], criteria: Sequence[Criterion], texts: Sequence[str]
 ) -> tuple[Assessment, ...]:
     """One assessment for each criterion, in their order.
 
-    Support, and a contradiction, stand on their quotes: where none of them is found the judgement
+    Support, and a contradiction, depend on their quotes: where none of them is found the judgement
     is `insufficient_information`. A quote that is not found is left out and flagged in any case. A
     criterion that was judged twice has the worst of its judgements, one that was skipped is
     `insufficient_information`; both are flagged. What was said about others is ignored.
@@ -192,16 +192,16 @@ def _assessed(
     """
     by_id: dict[str, list[_Judged]] = {}
     for each in judged:
-        by_id.setdefault(_plain(each.criterion), []).append(each)
-    look_up = _search_of(texts)
-    return tuple(_together(each.id, by_id.get(_plain(each.id), []), look_up) for each in criteria)
+        by_id.setdefault(_fold_id(each.criterion), []).append(each)
+    look_up = _make_look_up(texts)
+    return tuple(_combine(each.id, by_id.get(_fold_id(each.id), []), look_up) for each in criteria)
 
 
 _LookUp = Callable[[str], str | None]
 """The words of a quote as they stand in the document; None when they do not."""
 
 
-def _search_of(texts: Sequence[str]) -> _LookUp:
+def _make_look_up(texts: Sequence[str]) -> _LookUp:
     """The search for quotes in the texts, each looked up once."""
     quotable = [QuotableText(text) for text in texts]
     end = monotonic() + _SECONDS
@@ -217,59 +217,59 @@ def _search_of(texts: Sequence[str]) -> _LookUp:
     return look_up
 
 
-def _plain(identifier: str) -> str:
+def _fold_id(identifier: str) -> str:
     """An id apart from capitals and spaces around it, in which no two of a plan are the same."""
     return identifier.strip().casefold()
 
 
-def _together(criterion: str, said: Sequence[_Judged], look_up: _LookUp) -> Assessment:
-    if not said:
+def _combine(criterion: str, answers: Sequence[_Judged], look_up: _LookUp) -> Assessment:
+    if not answers:
         return Assessment(
             criterion=criterion, judgement="insufficient_information", flags=("missing",)
         )
-    checked = [_checked(criterion, each, look_up) for each in said]
+    checked = [_check_quotes(criterion, each, look_up) for each in answers]
     worst = min(checked, key=lambda each: (WORST_FIRST.index(each.judgement), not each.contradicts))
     twice: tuple[Flag, ...] = ("duplicate",) if len(checked) > 1 else ()
     return worst.model_copy(update={"flags": (*worst.flags, *twice)})
 
 
-def _checked(criterion: str, said: _Judged, look_up: _LookUp) -> Assessment:
-    quotes = [quote for quote in said.quotes if quote.strip()][:_MOST_QUOTES]
-    found = [words for quote in quotes if (words := look_up(quote)) is not None]
-    contradicts = said.contradicts and said.judgement == "reject"
-    is_bare = not found and (contradicts or said.judgement in {"support", "somewhat_support"})
+def _check_quotes(criterion: str, answer: _Judged, look_up: _LookUp) -> Assessment:
+    quotes = [quote for quote in answer.quotes if quote.strip()][:_MOST_QUOTES]
+    matches = [words for quote in quotes if (words := look_up(quote)) is not None]
+    contradicts = answer.contradicts and answer.judgement == "reject"
+    is_bare = not matches and (contradicts or answer.judgement in {"support", "somewhat_support"})
     return Assessment(
         criterion=criterion,
-        judgement="insufficient_information" if is_bare else said.judgement,
-        quotes=tuple(dict.fromkeys(found)),
+        judgement="insufficient_information" if is_bare else answer.judgement,
+        quotes=tuple(dict.fromkeys(matches)),
         contradicts=contradicts and not is_bare,
-        flags=("quote_not_found",) if is_bare or len(found) < len(quotes) else (),
+        flags=("quote_not_found",) if is_bare or len(matches) < len(quotes) else (),
     )
 
 
-async def _aside(size: int, read: Callable[[*Ts], Result], *given: *Ts) -> Result:
+async def _run_aside(size: int, read: Callable[[*Ts], Result], *arguments: *Ts) -> Result:
     """The result of what reads `size` characters; in a thread where that holds the others up."""
     if size <= _AT_ONCE:
-        return read(*given)
-    return await to_thread.run_sync(read, *given)
+        return read(*arguments)
+    return await to_thread.run_sync(read, *arguments)
 
 
-def _line(criterion: Criterion) -> str:
-    told = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
-    return f"- {criterion.id} ({criterion.type.strip()}): {told}"
+def _format_line(criterion: Criterion) -> str:
+    text = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
+    return f"- {criterion.id} ({criterion.type.strip()}): {text}"
 
 
-def _head(document: SourceDocument) -> str:
+def _format_head(document: SourceDocument) -> str:
     # The day it was found is today's for the model, and the same when the run is resumed. What goes
     # on to another line could pretend to be the date.
     lines = (
         f"Title: {plain_line(document.title, _TITLE)}" if document.title else "",
         f"From: {plain_line(document.url, _TITLE)}" if document.url else "",
-        _published(document),
+        _format_date(document),
         f"Retrieved: {document.retrieved_at.date().isoformat()}",
     )
     return "\n".join(filter(None, lines))
 
 
-def _published(document: SourceDocument) -> str:
+def _format_date(document: SourceDocument) -> str:
     return f"Published: {document.day}" if document.day else ""

@@ -69,8 +69,8 @@ class Model(Protocol):
 
 async def generate(writer: Model, thought: Thought) -> Generation:
     """The next version of a thought by any writer; raises what `generate_with_thought` does."""
-    given = writer.generate_with_thought(thought)
-    answer = await given if isawaitable(given) else given
+    result = writer.generate_with_thought(thought)
+    answer = await result if isawaitable(result) else result
     if isinstance(answer, Generation):
         return answer
     text, prompt = answer

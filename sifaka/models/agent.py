@@ -74,12 +74,12 @@ class DirectModel(Component):
 
         prompt = writing_prompt(thought)
         request = ModelRequest.user_text_prompt(prompt, instructions=PROMPT.text)
-        with self._failures():
+        with self._translate_errors():
             response = await model_request(self.model, [request])
-        return self._generation(response.text or "", prompt, response, [response])
+        return self._read_generation(response.text or "", prompt, response, [response])
 
     @contextmanager
-    def _failures(self) -> Generator[None]:
+    def _translate_errors(self) -> Generator[None]:
         """Translate what PydanticAI raises."""
         from pydantic_ai.exceptions import AgentRunError, UserError
 
@@ -90,7 +90,7 @@ class DirectModel(Component):
         except (AgentRunError, UserError) as error:
             raise translate(error, self.name) from error
 
-    def _generation(
+    def _read_generation(
         self,
         text: str,
         prompt: str,
@@ -175,7 +175,7 @@ class AgentModel(DirectModel):
         is_limited = current_calls().ledger.limits.max_calls is not None
         limits = UsageLimits(request_limit=None) if is_limited else UsageLimits()
         prompt = writing_prompt(thought, by_edits=False)
-        with self._failures(), capture_run_messages() as messages:
+        with self._translate_errors(), capture_run_messages() as messages:
             try:
                 result = await self._agent.run(
                     prompt,
@@ -189,15 +189,15 @@ class AgentModel(DirectModel):
             except (AgentRunError, UserError, SifakaError):
                 raise
             except Exception as error:
-                if (broken := self._broken(error, messages)) is None:
+                if (failure := self._describe_failure(error, messages)) is None:
                     raise
-                raise broken from error
+                raise failure from error
         output = result.output
         text = output.model_dump_json(indent=2) if isinstance(output, BaseModel) else str(output)
-        generation = self._generation(text, prompt, result.response, result.new_messages())
-        return generation.model_copy(update={"metadata": {INSTRUCTIONS: _told(messages)}})
+        generation = self._read_generation(text, prompt, result.response, result.new_messages())
+        return generation.model_copy(update={"metadata": {INSTRUCTIONS: _join_prompts(messages)}})
 
-    def _broken(
+    def _describe_failure(
         self, error: Exception, messages: "Sequence[ModelMessage]"
     ) -> ModelProviderError | None:
         """What a tool raised, with the tool's name; None if no tool was at work."""
@@ -226,8 +226,8 @@ def unfinished(response: "ModelResponse", *, calls_tools: bool = False) -> str |
     if response.state != "complete":
         return "unfinished"
     if reason is None:
-        given = (response.provider_details or {}).get("finish_reason")
-        return None if given is None or str(given).casefold() in _ENDS else "unfinished"
+        detail = (response.provider_details or {}).get("finish_reason")
+        return None if detail is None or str(detail).casefold() in _ENDS else "unfinished"
     if reason == "stop" or (reason == "tool_call" and calls_tools):
         return None
     return {"length": "output_limit"}.get(reason, reason if reason in _HALF else "unfinished")
@@ -259,10 +259,10 @@ def _calls_of_tools(
     return [(p, returns.get(p.tool_call_id)) for p in parts if isinstance(p, ToolCallPart)]
 
 
-def _told(messages: "Sequence[ModelMessage]") -> str:
+def _join_prompts(messages: "Sequence[ModelMessage]") -> str:
     """The system prompts of a conversation, and its last instructions."""
     from pydantic_ai.messages import SystemPromptPart
 
     prompts = [p.content for m in messages for p in m.parts if isinstance(p, SystemPromptPart)]
-    given = [told for each in messages if (told := getattr(each, "instructions", None))]
-    return "\n\n".join([*prompts, *given[-1:]])
+    texts = [text for each in messages if (text := getattr(each, "instructions", None))]
+    return "\n\n".join([*prompts, *texts[-1:]])

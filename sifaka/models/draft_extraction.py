@@ -46,7 +46,7 @@ _AFTER_RULE = re.compile(
 _STATES = re.compile(r"^#{1,6} |^\*\*[^*]+\*\*$|[.!?。！？][\"”*_)\]\s]*$|[:：]|^[*_]*\(.*\)[*_]*$")
 """A heading, a sentence, a label or a line in brackets: no name and no salutation is one."""
 _SHORTEST_ECHO = 12
-"""Characters of a line from which it is told from a line of the prompt by chance."""
+"""Characters of a line from which it is no line of the prompt by chance."""
 _PLACEHOLDER = re.compile(r"[\W_]+|[\[<(][^\n\])>]{0,80}[\])>]")
 _OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3040-\ud7ff]")
 """Letters of scripts in which a text may be much shorter than in Latin letters."""
@@ -80,7 +80,7 @@ class Source:
     material: str = ""
     """Documents, from which a draft may quote anything."""
     shown: str = ""
-    """An answer that its writer was asked about: the same one again is meant as it is."""
+    """An answer that its writer was asked about: the same one again is accepted."""
 
     @cached_property
     def known(self) -> str:
@@ -109,8 +109,8 @@ class Source:
         feedback = (line.strip() for part in held.get("feedback", ()) for line in part.split("\n"))
         spoken = re.split(r"\n|(?<=[.!?]) ", f"{around}\n{self.instructions}")
         lines = (*feedback, *map(str.strip, spoken))
-        given = {line.strip() for line in self.known.splitlines()}
-        return frozenset(x for x in lines if len(x) >= _SHORTEST_ECHO and x not in given)
+        known_lines = {line.strip() for line in self.known.splitlines()}
+        return frozenset(x for x in lines if len(x) >= _SHORTEST_ECHO and x not in known_lines)
 
     @cached_property
     def said(self) -> frozenset[str]:
@@ -147,7 +147,7 @@ def draft_of(answer: str, source: Source) -> ExtractedDraft:
     it is, to the last byte; one that is mended ends as the text that it stands for does.
 
     Raises:
-        Unfit: It holds what is not of the text, and where the text is cannot be told.
+        Unfit: It holds what is not of the text, and the text cannot be made out.
     """
     text, taken = answer, list[str]()
     if not holds_template(source.known):
@@ -156,14 +156,14 @@ def draft_of(answer: str, source: Source) -> ExtractedDraft:
             raise Unfit("it has reasoning without an end")
         text, taken = read.text, list(read.removed)
     for _ in range(_ROUNDS):
-        found = ((what, read(text.strip(), source)) for what, read in _WRAPPINGS.items())
-        what, inner = next(((w, i) for w, i in found if i is not None), ("", None))
+        attempts = ((what, read(text.strip(), source)) for what, read in _WRAPPINGS.items())
+        what, inner = next(((w, i) for w, i in attempts if i is not None), ("", None))
         if inner is None:
             break
         text = inner
         taken.append(what)
     text = text.strip("\r\n").rstrip()
-    _check(text, answer, source)
+    _check_text(text, answer, source)
     if not taken:
         return ExtractedDraft(answer)
     end = source.text[len(source.text.rstrip()) :]
@@ -187,10 +187,10 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(w[:STEM] for w in WORD.findall(text.casefold()) if w not in EMPTY)
 
 
-# What stands around a text: the text inside, or None where there is no such thing.
+# What is around a text: the text inside, or None where there is no such thing.
 
 
-def _out_of_marks(text: str, source: Source) -> str | None:
+def _unwrap_marks(text: str, source: Source) -> str | None:
     if MARK.search(source.known):
         return None
     framed, outside, end, inside = list[str](), list[str](), 0, ""
@@ -213,7 +213,7 @@ def _out_of_marks(text: str, source: Source) -> str | None:
     return new[0] if new else None if outside else next(iter(framed), None)
 
 
-def _out_of_tag(text: str, source: Source) -> str | None:
+def _unwrap_tag(text: str, source: Source) -> str | None:
     """The text in an element that is none of HTML."""
     tag = _TAG.fullmatch(text) if source.text else None
     if tag is None or _MARKUP.search(source.known) or _MARKUP.search(tag["text"]):
@@ -221,7 +221,7 @@ def _out_of_tag(text: str, source: Source) -> str | None:
     return None if tag["name"].casefold() in block_names else tag["text"]
 
 
-def _out_of_object(text: str, source: Source) -> str | None:
+def _unwrap_object(text: str, source: Source) -> str | None:
     """The only member of an object, where it is most of the text."""
     body = _OBJECT.fullmatch(text) if source.text else None
     if body is None or source.text.lstrip().startswith("{") or "json" in source.task.casefold():
@@ -235,7 +235,7 @@ def _out_of_object(text: str, source: Source) -> str | None:
     return value if isinstance(value, str) and source.covered(value) >= 0.5 else None
 
 
-def _out_of_fence(text: str, source: Source) -> str | None:
+def _unwrap_fence(text: str, source: Source) -> str | None:
     fences = list(_FENCE.finditer(text))
     if not fences or _FENCE.match(source.text.lstrip()):
         return None
@@ -257,7 +257,7 @@ def _out_of_fence(text: str, source: Source) -> str | None:
     return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else None
 
 
-def _out_of_quote(text: str, source: Source) -> str | None:
+def _unwrap_quote(text: str, source: Source) -> str | None:
     lines = text.splitlines()
     is_quoted = lines and all(x.startswith(">") or not x.strip() for x in lines)
     if not is_quoted or re.search(r"^[ \t]*>", source.known, re.MULTILINE):
@@ -265,14 +265,14 @@ def _out_of_quote(text: str, source: Source) -> str | None:
     return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
 
 
-def _out_of_rules(text: str, source: Source) -> str | None:
+def _drop_rules(text: str, source: Source) -> str | None:
     rule = _OUTER_RULE.search(text)
     if rule is None or not source.text or _RULE.search(source.known):
         return None
     return text[: rule.start()] + text[rule.end() :]
 
 
-def _after_preface(text: str, source: Source) -> str | None:
+def _drop_preface(text: str, source: Source) -> str | None:
     """The text after one line that announces it, in words of the prompt or above a rule."""
     line, _, rest = text.partition("\n")
     body = rest.lstrip()
@@ -281,27 +281,27 @@ def _after_preface(text: str, source: Source) -> str | None:
     rule = _RULE.match(body)
     is_set_off = rule or _FENCE.match(body)
     is_ours = source.text and rest.startswith(("\n", "\r\n")) and _stems(line) & source.said
-    is_more = len(_lines(text)) > len(_lines(source.text)) and not _ITEM.match(body)
+    is_more = len(_split_lines(text)) > len(_split_lines(source.text)) and not _ITEM.match(body)
     if not (is_more and source.share(line, task=False) <= 0.5 and (is_set_off or is_ours)):
         return None
     return body[rule.end() :] if rule else rest
 
 
-def _out_of_copies(text: str, source: Source) -> str | None:
+def _drop_copies(text: str, source: Source) -> str | None:
     first = single(text)
     return None if first == text or single(source.text) != source.text else first
 
 
 _WRAPPINGS: Mapping[str, Callable[[str, Source], str | None]] = MappingProxyType(
     {
-        "marks of the prompt": _out_of_marks,
-        "a tag around the text": _out_of_tag,
-        "a JSON object around the text": _out_of_object,
-        "a fence around the text": _out_of_fence,
-        "a quotation around the text": _out_of_quote,
-        "rules around the text": _out_of_rules,
-        "a chat preface": _after_preface,
-        "copies of the text": _out_of_copies,
+        "marks of the prompt": _unwrap_marks,
+        "a tag around the text": _unwrap_tag,
+        "a JSON object around the text": _unwrap_object,
+        "a fence around the text": _unwrap_fence,
+        "a quotation around the text": _unwrap_quote,
+        "rules around the text": _drop_rules,
+        "a chat preface": _drop_preface,
+        "copies of the text": _drop_copies,
     }
 )
 """What is taken off, in words."""
@@ -310,7 +310,7 @@ _WRAPPINGS: Mapping[str, Callable[[str, Source], str | None]] = MappingProxyType
 # What is no text, or not all of one.
 
 
-def _check(text: str, answer: str, source: Source) -> None:
+def _check_text(text: str, answer: str, source: Source) -> None:
     """See that a text is left, and nothing but a text.
 
     Raises:
@@ -319,7 +319,7 @@ def _check(text: str, answer: str, source: Source) -> None:
     if not text.strip():
         if answer.strip():
             raise Unfit("it holds no text")
-        return  # that is told by itself, and by others
+        return  # that is reported elsewhere
     if source.marks.search(text) and not MARK.search(source.known):
         raise Unfit("it holds marks of the prompt")
     if same(text, source.text):
@@ -334,19 +334,19 @@ def _check(text: str, answer: str, source: Source) -> None:
             raise Unfit("it offers several texts, and one is wanted")
         if _is_reply(text, source):
             raise Unfit("it has next to nothing of the text")
-    doubt = None if same(answer, source.shown) else next(_doubtful(text, source), None)
+    doubt = None if same(answer, source.shown) else next(_find_doubts(text, source), None)
     if doubt is not None:
         raise Unfit(f"it has what may be none of the text: {doubt.strip()[:80]!r}")
 
 
-def _lines(text: str) -> Sequence[str]:
+def _split_lines(text: str) -> Sequence[str]:
     """The lines that are not blank, and no rules."""
     return [line for line in _RULE.sub("", text).splitlines() if line.strip()]
 
 
 def _is_reply(text: str, source: Source) -> bool:
     """True for one line in other words than the text's: what models say that write none."""
-    if len(_lines(text)) > 1:
+    if len(_split_lines(text)) > 1:
         return False
     if _PLACEHOLDER.fullmatch(text) and not _PLACEHOLDER.fullmatch(source.text.strip()):
         return True
@@ -365,23 +365,23 @@ def _has_several(text: str, source: Source) -> bool:
     return is_copied and len(_LABEL.findall(source.text)) < 2
 
 
-def _doubtful(text: str, source: Source) -> Iterator[str]:
-    """What may be none of the text, at its ends. Whether it is meant is the writer's to say."""
+def _find_doubts(text: str, source: Source) -> Iterator[str]:
+    """What may be none of the text, at its ends. Whether it is, the writer says."""
     if _QUOTED.fullmatch(text) and not re.search('["“”]', source.known):
         yield "quotation marks around it all"
     if not source.text:
-        found = _ANNOUNCED.match(text), _AFTER_RULE.search(text)
-        yield from (match["line"] for match in found if match)
+        matches = _ANNOUNCED.match(text), _AFTER_RULE.search(text)
+        yield from (match["line"] for match in matches if match)
     if len(source.stems) < _LEAST_WORDS:
         return
-    lines, given = list(_lines(text)), _lines(source.text)
+    lines, prior = list(_split_lines(text)), _split_lines(source.text)
     if text.endswith("?") and len(lines) == 1 and "?" not in source.known:
         yield text
     label, colon, rest = lines[0].partition(":")
-    begins = source.covered(rest, given[0]) if ":" not in given[0] else 0
+    begins = source.covered(rest, prior[0]) if ":" not in prior[0] else 0
     if colon and begins > 0.5 and len(label.split()) <= 8:
         lines[0:1] = [label + colon, rest]
-    is_list = any(map(_ITEM.match, given))
+    is_list = any(map(_ITEM.match, prior))
     items = [] if is_list else list(takewhile(_ITEM.match, reversed(lines)))
     last = len(lines) - max(1, len(items))
     last -= bool(items) and last > 0 and bool(_STATES.search(lines[last - 1]))
@@ -389,7 +389,7 @@ def _doubtful(text: str, source: Source) -> Iterator[str]:
     for part, others, is_last in ends:
         line = "\n".join(part)
         is_possible = (is_last and items) or _STATES.search(line)
-        if len(others) < len(given) or not is_possible or source.share(line, task=is_last) > 0.5:
+        if len(others) < len(prior) or not is_possible or source.share(line, task=is_last) > 0.5:
             continue
         if not (_stems(line) & source.stems) - _stems("\n".join(others)):
             yield line

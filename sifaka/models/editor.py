@@ -66,8 +66,8 @@ class EditorModel:
         if not edited.edits:
             return Generation(text=edited.text)
         if len(edited.edits) < _MANY:
-            return _logged(edited)
-        return await to_thread.run_sync(_logged, edited)
+            return _record_edits(edited)
+        return await to_thread.run_sync(_record_edits, edited)
 
     async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:
         """A model's version after a thought, with the safe edits.
@@ -75,12 +75,12 @@ class EditorModel:
         It stays as it is where they would cost it a required validator.
         """
         edited = await self.edit_input(thought.with_text(answer.text))
-        if not edited.metadata or await self._costs(thought, answer.text, edited.text):
+        if not edited.metadata or await self._breaks_rules(thought, answer.text, edited.text):
             return answer
         metadata = {**answer.metadata, **edited.metadata}
         return answer.model_copy(update={"text": edited.text, "metadata": metadata})
 
-    async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
+    async def _breaks_rules(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
         fails = self.validators and not await self._passes(thought.with_text(edited))
         return bool(fails) and await self._passes(thought.with_text(written))
@@ -92,6 +92,6 @@ class EditorModel:
         return all(r.passed for r in results.values() if r.required)
 
 
-def _logged(edited: "Edited") -> Generation:
+def _record_edits(edited: "Edited") -> Generation:
     log = [{f.name: getattr(edit, f.name) for f in fields(edit)} for edit in edited.edits]
     return Generation(text=edited.text, metadata={"edits": log})

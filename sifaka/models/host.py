@@ -65,7 +65,7 @@ class HostModel(Model):
             ModelProviderError: The host has refused or cannot be asked.
             Suspended: The answer comes later.
         """
-        question = _question(messages, model_settings, model_request_parameters)
+        question = _build_question(messages, model_settings, model_request_parameters)
         mark = sha256(question.model_dump_json().encode()).hexdigest()[:12]
         with current_calls().ledger.waiting():
             answer = await self._host.ask(f"{key_asked() or 'question'} {mark}", question)
@@ -78,7 +78,7 @@ class HostModel(Model):
         )
 
 
-def _question(
+def _build_question(
     messages: "list[ModelMessage]",
     settings: "ModelSettings | None",
     parameters: ModelRequestParameters,
@@ -87,7 +87,7 @@ def _question(
     parts = [part for request in requests for part in request.parts]
     instructions = [request.instructions for request in requests if request.instructions]
     instructions += [part.content for part in parts if isinstance(part, SystemPromptPart)]
-    asked = (part.content for part in parts if isinstance(part, UserPromptPart))
+    prompts = (part.content for part in parts if isinstance(part, UserPromptPart))
     for form in parameters.output_tools:
         schema = json.dumps(form.parameters_json_schema, ensure_ascii=False)
         instructions.append(
@@ -97,7 +97,7 @@ def _question(
     wanted = settings or {}
     return HostQuestion(
         instructions="\n\n".join(instructions),
-        prompt="\n\n".join(each for each in asked if isinstance(each, str)),
+        prompt="\n\n".join(each for each in prompts if isinstance(each, str)),
         max_tokens=wanted.get("max_tokens") or LONGEST_ANSWER,
         temperature=wanted.get("temperature"),
     )

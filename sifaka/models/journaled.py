@@ -75,17 +75,17 @@ class JournaledModel(WrapperModel):
         with asking(key):
             response = await self._ask(messages, model_settings, model_request_parameters)
         if model_request_parameters.output_tools:
-            response = _whole(response)
+            response = _mend_surrogates(response)
         model = answered_by(response) or self.model_id
-        noted = response.metadata or {}
+        metadata = response.metadata or {}
         await journal.record(
             Called(
                 key=key,
                 request=request,
                 model=model,
-                fallback=bool(noted.get("sifaka_fallback")),
-                unable=bool(noted.get("sifaka_unable")),
-                response=_written(response, model),
+                fallback=bool(metadata.get("sifaka_fallback")),
+                unable=bool(metadata.get("sifaka_unable")),
+                response=_encode_answer(response, model),
             )
         )
         await turn()
@@ -115,10 +115,10 @@ class JournaledModel(WrapperModel):
         try:
             return await self.wrapped.request(messages, model_settings, model_request_parameters)
         except FallbackExceptionGroup as group:
-            raise _last_of(group) from group
+            raise _join_failures(group) from group
 
 
-def _written(response: ModelResponse, model: str) -> str:
+def _encode_answer(response: ModelResponse, model: str) -> str:
     """An answer as JSON, for the record.
 
     Raises:
@@ -139,7 +139,7 @@ def _written(response: ModelResponse, model: str) -> str:
     return written
 
 
-def _whole(response: ModelResponse) -> ModelResponse:
+def _mend_surrogates(response: ModelResponse) -> ModelResponse:
     """An answer that has a form, with a mark for each half of a surrogate pair in its words."""
     parts = [
         replace(part, **{name: clean(getattr(part, name))})
@@ -162,32 +162,32 @@ def digest(
     parameters: ModelRequestParameters,
 ) -> str:
     """SHA-256 of what is asked, the same for the same question at any time."""
-    asked = {
-        "messages": _lasting(ModelMessagesTypeAdapter.dump_python(messages, mode="json")),
+    request = {
+        "messages": _drop_volatile(ModelMessagesTypeAdapter.dump_python(messages, mode="json")),
         "settings": settings or {},
         "tools": [
             (tool.name, tool.parameters_json_schema)
             for tool in (*parameters.function_tools, *parameters.output_tools)
         ],
     }
-    return sha256(json.dumps(asked, sort_keys=True, default=repr).encode()).hexdigest()
+    return sha256(json.dumps(request, sort_keys=True, default=repr).encode()).hexdigest()
 
 
-def _lasting(value: Any) -> Any:
+def _drop_volatile(value: Any) -> Any:
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: _lasting(item) for key, item in items if key not in _VOLATILE}
+        return {key: _drop_volatile(item) for key, item in items if key not in _VOLATILE}
     if isinstance(value, list):
-        return [_lasting(item) for item in cast("list[Any]", value)]
+        return [_drop_volatile(item) for item in cast("list[Any]", value)]
     return value
 
 
-def _last_of(group: FallbackExceptionGroup) -> Exception:
+def _join_failures(group: FallbackExceptionGroup) -> Exception:
     """One error for the failures of all models, with what the last of them says to do."""
     failures = [error for error in group.exceptions if isinstance(error, ModelProviderError)]
     if not failures:
         return cast("Exception", group.exceptions[-1])
-    # What a breaker keeps from being asked has said nothing.
+    # The error of an open breaker is not that of a model.
     last = ([error for error in failures if error.error_code != "circuit_open"] or failures)[-1]
     return ModelProviderError(
         "; ".join(error.message for error in failures),

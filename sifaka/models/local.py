@@ -47,16 +47,16 @@ class LocalModel(MeteredModel):
         parameters = model_request_parameters
         if not parameters.output_tools or parameters.function_tools:
             return await super().request(messages, model_settings, parameters)
-        form, asked, settings = self._form, parameters, model_settings
+        form, sent, settings = self._form, parameters, model_settings
         if form != _BY_TOOL:
-            asked = _as_json(messages, parameters)
+            sent = _request_json(messages, parameters)
         if form == _BY_SCHEMA:  # by which an engine writes what fits the schema, and nothing else
             tool = parameters.output_tools[0]
             schema = {"name": tool.name, "schema": tool.parameters_json_schema}
             wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
             settings = merge_model_settings(model_settings, ModelSettings(extra_body=wanted))
         try:
-            response = await super().request(messages, settings, asked)
+            response = await super().request(messages, settings, sent)
         except ModelProviderError as error:
             if error.error_code != "rejected" or self._has_called or form == _BY_PROMPT:
                 raise
@@ -72,7 +72,7 @@ class LocalModel(MeteredModel):
         return response
 
 
-def _as_json(
+def _request_json(
     messages: "list[ModelMessage]", parameters: ModelRequestParameters
 ) -> ModelRequestParameters:
     """A question by an output tool as one for JSON, with the schema in the prompt.
@@ -80,15 +80,15 @@ def _as_json(
     All instructions become one part: templates of small models know one system message.
     """
     tool = parameters.output_tools[0]
-    said = [m.instructions for m in messages if isinstance(m, ModelRequest)]
+    instructions = [m.instructions for m in messages if isinstance(m, ModelRequest)]
     if parameters.instruction_parts is not None:
-        said = [part.content for part in parameters.instruction_parts]
+        instructions = [part.content for part in parameters.instruction_parts]
     schema = json.dumps(tool.parameters_json_schema, ensure_ascii=False)
-    said.append(_AS_JSON.format(name=tool.name, schema=schema))
+    instructions.append(_AS_JSON.format(name=tool.name, schema=schema))
     return replace(
         parameters,
         output_mode="text",
         output_tools=[],
         allow_text_output=True,
-        instruction_parts=[InstructionPart(content="\n\n".join(filter(None, said)))],
+        instruction_parts=[InstructionPart(content="\n\n".join(filter(None, instructions)))],
     )

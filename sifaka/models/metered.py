@@ -84,8 +84,8 @@ class MeteredModel(WrapperModel):
             try:
                 async with calls.limiter:
                     settings = merge_model_settings(self.settings, model_settings)
-                    told = asked(self.model_name, self._vendor, self.base_url, settings)
-                    with calls.monitor.measure("model", self.model_id, **told):
+                    labels = asked(self.model_name, self._vendor, self.base_url, settings)
+                    with calls.monitor.measure("model", self.model_id, **labels):
                         response = await self._attempt(
                             calls, messages, model_settings, model_request_parameters
                         )
@@ -253,13 +253,13 @@ def quote(
     """
     if budget.max_tokens is None and budget.max_cost_usd is None:
         return Quote()
-    asked = _tokens(messages, parameters)
+    tokens = _count_tokens(messages, parameters)
     input_cost, output_cost = 0.0, 0.0
     if budget.max_cost_usd is not None:
-        input_cost, output_cost = _price(model, asked)
+        input_cost, output_cost = _find_price(model, tokens)
     return Quote(
-        input_tokens=asked,
-        output_tokens=asked_for(model, settings) or _longest(asked, output_cost, budget),
+        input_tokens=tokens,
+        output_tokens=asked_for(model, settings) or _bound_answer(tokens, output_cost, budget),
         input_cost=input_cost,
         output_cost=output_cost,
     )
@@ -274,30 +274,30 @@ def with_usage(
         return response
     estimated = replace(
         usage,
-        input_tokens=usage.input_tokens or _tokens(messages, parameters),
-        output_tokens=usage.output_tokens or _answered(response),
+        input_tokens=usage.input_tokens or _count_tokens(messages, parameters),
+        output_tokens=usage.output_tokens or _count_answer(response),
     )
     metadata = {**(response.metadata or {}), ESTIMATED: True}
     return replace(response, usage=estimated, metadata=metadata)
 
 
-def _tokens(messages: "list[ModelMessage]", parameters: ModelRequestParameters) -> int:
+def _count_tokens(messages: "list[ModelMessage]", parameters: ModelRequestParameters) -> int:
     """The tokens of messages and of the tools beside them, at most."""
     tools = (*parameters.function_tools, *parameters.output_tools)
-    shown = sum(len(json.dumps(tool.parameters_json_schema)) for tool in tools)
-    return math.ceil((len(ModelMessagesTypeAdapter.dump_json(messages)) + shown) / _BYTES_PER_TOKEN)
+    extra = sum(len(json.dumps(tool.parameters_json_schema)) for tool in tools)
+    return math.ceil((len(ModelMessagesTypeAdapter.dump_json(messages)) + extra) / _BYTES_PER_TOKEN)
 
 
-def _answered(response: ModelResponse) -> int:
+def _count_answer(response: ModelResponse) -> int:
     """The tokens of an answer's words, at most."""
-    said = (
+    texts = (
         part.args_as_json_str()
         if isinstance(part, BaseToolCallPart)
         else getattr(part, "content", "")
         for part in response.parts
     )
     return math.ceil(
-        sum(len(str(words).encode("utf-8", "replace")) for words in said) / _BYTES_PER_TOKEN
+        sum(len(str(words).encode("utf-8", "replace")) for words in texts) / _BYTES_PER_TOKEN
     )
 
 
@@ -306,18 +306,18 @@ def asked_for(model: Model, settings: "ModelSettings | None") -> int | None:
     return (settings or {}).get("max_tokens") or (model.settings or {}).get("max_tokens")
 
 
-def _longest(asked: int, output_cost: float, budget: Budget) -> int:
+def _bound_answer(tokens: int, output_cost: float, budget: Budget) -> int:
     """The tokens to set aside for an answer without a limit."""
     affordable = [budget.max_tokens] if budget.max_tokens is not None else []
     if budget.max_cost_usd is not None and output_cost:
         affordable.append(int(budget.max_cost_usd / output_cost))
     share = min(affordable, default=0) // _SHARE
-    return max(_ANSWER, 2 * asked, min(share, _LONGEST_ANSWER))
+    return max(_ANSWER, 2 * tokens, min(share, _LONGEST_ANSWER))
 
 
-def _price(model: Model, input_tokens: int) -> tuple[float | None, float]:
+def _find_price(model: Model, input_tokens: int) -> tuple[float | None, float]:
     """US dollars for the question, None when unknown, and for each token of the answer."""
-    asked, answered = (
+    question, answer = (
         _cost_of(
             ModelResponse(
                 parts=[],
@@ -329,4 +329,4 @@ def _price(model: Model, input_tokens: int) -> tuple[float | None, float]:
         )
         for usage in (RequestUsage(input_tokens=input_tokens), RequestUsage(output_tokens=_MILLION))
     )
-    return (None, 0.0) if asked is None or answered is None else (asked, answered / _MILLION)
+    return (None, 0.0) if question is None or answer is None else (question, answer / _MILLION)

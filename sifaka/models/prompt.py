@@ -88,9 +88,9 @@ def frame(label: str, content: str, *, lasting: bool = False) -> str:
     """
     calls = current_calls()
     version = "" if lasting else calls.journal.place().partition("/")[0].partition("~")[0]
-    asked = f"{version}\n{label}\n{content}".encode("utf-8", "surrogatepass")
+    message = f"{version}\n{label}\n{content}".encode("utf-8", "surrogatepass")
     key = calls.frame_key or _key_of_process()
-    mark = hmac.new(key.encode(), asked, "sha256").hexdigest()[:16]
+    mark = hmac.new(key.encode(), message, "sha256").hexdigest()[:16]
     return f"<{label} id={mark}>\n{content}\n</{label} id={mark}>"
 
 
@@ -129,19 +129,19 @@ def rules_of(thought: Thought, *, failed: bool = True) -> Sequence[str]:
 
     Args:
         thought: The version.
-        failed: False to leave out the rules that it fails, where those are told elsewhere.
+        failed: False to leave out the rules that it fails, where those are listed elsewhere.
     """
-    told = [
+    lines = [
         f"- {name}: {_met(result.passed)}{'' if result.required else ', advice'}: {result.message}"
         for name, result in thought.validation_results.items()
         if result.passed or failed
     ]
-    told += [
+    lines += [
         f"- the task: {each.limit} {each.what}: {_met(each.met)}: {each.measured}"
         for each in thought.findings.asked
     ]
-    told += cast("Sequence[str]", thought.metadata.get(RULES, ()))
-    return (frame("rules", "\n".join(told)),) if told else ()
+    lines += cast("Sequence[str]", thought.metadata.get(RULES, ()))
+    return (frame("rules", "\n".join(lines)),) if lines else ()
 
 
 def _met(is_met: bool) -> str:
@@ -153,7 +153,7 @@ SECTION = "section"
 _MOST_HEADINGS = 5
 _LONGEST_TITLE = 200
 _MOST_TERMS = 40
-"""Terms that one section is told."""
+"""Terms in the prompt of one section."""
 
 
 def thought_of(
@@ -186,12 +186,12 @@ def thought_of(
         "terms": sorted(terms)[:_MOST_TERMS],
     }
     kept = {name: value for name, value in whole.metadata.items() if name != ORIGINAL}
-    shown = {} if original is None else {ORIGINAL: original}
+    extra = {} if original is None else {ORIGINAL: original}
     return whole.with_text(
         sections[at].text,
         validation_results=results or {},
         critic_feedback=feedback,
-        metadata={**kept, **shown, SECTION: note},
+        metadata={**kept, **extra, SECTION: note},
     )
 
 

@@ -58,16 +58,16 @@ def provider_model(
 
     if isinstance(model, JournaledModel):
         return model
-    first = _metered(model, call_timeout)
+    first = _build_metered(model, call_timeout)
     if not fallbacks:
         return JournaledModel(first)
     from pydantic_ai.models.fallback import FallbackModel
 
-    others = [_metered(other, call_timeout, fallback=True) for other in fallbacks]
+    others = [_build_metered(other, call_timeout, fallback=True) for other in fallbacks]
     return JournaledModel(FallbackModel(first, *others, fallback_on=(ModelProviderError,)))
 
 
-def _metered(
+def _build_metered(
     model: "Model[Any] | str", call_timeout: float | None, *, fallback: bool = False
 ) -> "MeteredModel":
     from pydantic_ai.exceptions import UserError
@@ -77,26 +77,26 @@ def _metered(
     from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
     from sifaka.models.provider_errors import translate
 
-    named = str(model).partition(":")[0]
+    provider = str(model).partition(":")[0]
     try:
         inferred = (
-            infer_model(model, _hugging_face) if named == HUGGING_FACE else infer_model(model)
+            infer_model(model, _hugging_face) if provider == HUGGING_FACE else infer_model(model)
         )
     except UserError as error:
         raise translate(error, str(model)) from error
     except ImportError as error:
         raise ConfigurationError(
-            f"model {model!r} needs a package that is not installed", install(named)
+            f"model {model!r} needs a package that is not installed", install(provider)
         ) from error
-    # Broad, and told as a setting: each provider's client has errors of its own, such as for a key
+    # Broad, reported as a setting: each provider's client has errors of its own, such as for a key
     # that is empty, and this is where it is made.
     except Exception as error:
-        said = str(error).partition("\n")[0]
+        message = str(error).partition("\n")[0]
         raise ConfigurationError(
-            f"model {str(model)!r} cannot be used: {said}",
+            f"model {str(model)!r} cannot be used: {message}",
             "check the provider's API key and settings",
         ) from error
-    if isinstance(model, str) and named == "openai" and is_local(inferred.base_url):
+    if isinstance(model, str) and provider == "openai" and is_local(inferred.base_url):
         inferred = infer_model(model.replace("openai", "openai-chat", 1))  # all that many know
     if isinstance(model, str):
         # The SDK clients of OpenAI and Anthropic retry twice on their own, unseen by the budget.
@@ -108,8 +108,8 @@ def _metered(
         from sifaka.models.local import PATIENCE, LocalModel
 
         return LocalModel(inferred, call_timeout=call_timeout or PATIENCE, fallback=fallback)
-    usual = HostModel.call_timeout if isinstance(inferred, HostModel) else CALL_TIMEOUT
-    return MeteredModel(inferred, call_timeout=call_timeout or usual, fallback=fallback)
+    default = HostModel.call_timeout if isinstance(inferred, HostModel) else CALL_TIMEOUT
+    return MeteredModel(inferred, call_timeout=call_timeout or default, fallback=fallback)
 
 
 def is_local(url: str | None) -> bool:
@@ -143,7 +143,7 @@ def _forgive_usage(model: "Model[Any]") -> None:
         try:
             return check(completion)
         except ValidationError as error:
-            if any(place["loc"][:1] != ("usage",) for place in error.errors()):
+            if any(detail["loc"][:1] != ("usage",) for detail in error.errors()):
                 raise
             completion.usage = None
             return check(completion)
@@ -177,11 +177,11 @@ def in_background(name: str, work: Callable[[], object]) -> Future[None]:
             return _started[name]
         future = _started[name] = Future[None]()
         future.set_running_or_notify_cancel()  # who stops waiting does not stop the work
-    Thread(target=_do, args=(name, work, future), name=f"sifaka-load-{name}", daemon=True).start()
+    Thread(target=_run, args=(name, work, future), name=f"sifaka-load-{name}", daemon=True).start()
     return future
 
 
-def _do(name: str, work: Callable[[], object], future: Future[None]) -> None:
+def _run(name: str, work: Callable[[], object], future: Future[None]) -> None:
     try:
         work()
     # Whatever it is, the call that needs what was not loaded reports it.

@@ -104,14 +104,14 @@ def translate(error: Exception, model: str) -> SifakaError:
     """
     provider, _, _ = model.partition(":")
     if isinstance(error, pydantic_ai.UserError):
-        said, providers = str(error).partition("\n")[0], _providers()
-        if said.startswith("Unknown model") and provider not in providers:
+        message, providers = str(error).partition("\n")[0], _list_providers()
+        if message.startswith("Unknown model") and provider not in providers:
             return ConfigurationError(
                 f"unknown provider {provider!r} of model {model!r}",
                 did_you_mean(provider, providers),
             )
         return ConfigurationError(
-            f"model {model!r} cannot be used: {said}",
+            f"model {model!r} cannot be used: {message}",
             "set the provider's API key, or name the model as provider:name",
         )
     code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
@@ -135,7 +135,7 @@ def translate(error: Exception, model: str) -> SifakaError:
     )
 
 
-def _providers() -> list[str]:
+def _list_providers() -> list[str]:
     """The providers whose models PydanticAI knows, and that of local ones."""
     from pydantic_ai.models import KnownModelName
 
@@ -144,7 +144,7 @@ def _providers() -> list[str]:
 
 
 def _code_of_body(error: pydantic_ai.ModelHTTPError) -> str | None:
-    """The code that a body tells where status and class do not; it is read and not passed on."""
+    """The code that a body gives where status and class do not; it is read and not passed on."""
     if error.status_code not in _ABOUT_REQUEST:
         return None
     body = f"{error.body} {error.provider_error_code} {error.provider_error_type}"[:_LONGEST_BODY]

@@ -41,11 +41,11 @@ class RetrievalAugmentedModel(Component):
         **options: object,
     ) -> None:
         for option in options:
-            told = instead_of("RetrievalAugmentedModel", option)
-            raise ConfigurationError(f"unknown option {option!r}", told, parameter=option)
+            suggestion = instead_of("RetrievalAugmentedModel", option)
+            raise ConfigurationError(f"unknown option {option!r}", suggestion, parameter=option)
         if max_passages < 1:
             raise ConfigurationError(f"max_passages={max_passages}", "give a number from 1")
-        self._writer = _of_name(model) if isinstance(model, str) else model
+        self._writer = _make_model(model) if isinstance(model, str) else model
         self._retriever = retriever
         self._max_passages = max_passages
 
@@ -66,9 +66,9 @@ class RetrievalAugmentedModel(Component):
         when there are none because the retriever failed.
         """
         query, most = thought.prompt or thought.text, self._max_passages
-        found, degraded = await ask(self._retriever, query, most)
-        known = {document.text for document in thought.pre_generation_context}
-        passages = tuple(document for document in found[:most] if document.text not in known)
+        documents, degraded = await ask(self._retriever, query, most)
+        texts = {document.text for document in thought.pre_generation_context}
+        passages = tuple(document for document in documents[:most] if document.text not in texts)
         generation = await generate(self._writer, thought.add_pre_generation_context(passages))
         metadata: dict[str, object] = dict(generation.metadata)
         if passages:
@@ -79,7 +79,7 @@ class RetrievalAugmentedModel(Component):
         return Generation.model_validate({**dict(generation), "metadata": metadata})
 
 
-def _of_name(name: str) -> Model:
+def _make_model(name: str) -> Model:
     if ":" not in name and name != "test":
         raise ConfigurationError(
             f"{name!r} names no model of a provider",

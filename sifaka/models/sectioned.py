@@ -82,12 +82,12 @@ async def write_text(
         ModelProviderError: Nothing could be written.
         BudgetExceeded: There was room for no section.
     """
-    if not (sections := _sections(thought, section_chars)):
+    if not (sections := _split_sections(thought, section_chars)):
         return await written(writer, thought)
-    parts = _by_section(thought, sections)
-    wanted = enumerate(_concerned(thought, sections, parts))
-    asked = {at: parts[at] for at, is_wanted in wanted if is_wanted}
-    answers = await _answers(writer, sections, asked, calls)
+    parts = _divide_feedback(thought, sections)
+    wanted = enumerate(_find_concerned(thought, sections, parts))
+    thoughts = {at: parts[at] for at, is_wanted in wanted if is_wanted}
+    answers = await _write_sections(writer, sections, thoughts, calls)
     errors = [each for each in answers.values() if not isinstance(each, Generation)]
     if errors and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
         # A provider's before a limit.
@@ -95,38 +95,38 @@ async def write_text(
     outcomes = [_Outcome(section.text, "untouched") for section in sections]
     is_protected = protect and not thought.prompt
     for at, answer in answers.items():
-        outcomes[at] = _outcome(sections, at, answer, asked[at], protect=is_protected)
-    return _put_together(sections, outcomes, list(answers.values()))
+        outcomes[at] = _judge_section(sections, at, answer, thoughts[at], protect=is_protected)
+    return _join_sections(sections, outcomes, list(answers.values()))
 
 
 def calls_for(thought: Thought, section_chars: int | None) -> int:
     """The model calls that the next version takes at least, when it is written in full."""
-    if not (sections := _sections(thought, section_chars)):
+    if not (sections := _split_sections(thought, section_chars)):
         return 1
-    return max(1, sum(_concerned(thought, sections, _by_section(thought, sections))))
+    return max(1, sum(_find_concerned(thought, sections, _divide_feedback(thought, sections))))
 
 
-def _sections(thought: Thought, section_chars: int | None) -> Sequence[Section]:
+def _split_sections(thought: Thought, section_chars: int | None) -> Sequence[Section]:
     """The sections that a text is written in; none for one that is written as a whole."""
     if section_chars is None or len(thought.text) <= section_chars or not current_calls().mends:
         return ()  # or one that is on record as a whole
     return split(thought.text, section_chars // 2)
 
 
-async def _answers(
-    writer: Model, sections: Sequence[Section], asked: Mapping[int, Thought], calls: float
+async def _write_sections(
+    writer: Model, sections: Sequence[Section], thoughts: Mapping[int, Thought], calls: float
 ) -> Mapping[int, Attempt]:
     """The answer for each section that is to be written, by its place among all."""
     answers: dict[int, Attempt] = {}
-    open_ = list(asked)
+    open_ = list(thoughts)
     # The run's own bounds only models that are metered.
-    write = partial(_within, anyio.Semaphore(PARALLEL))
+    write = partial(_write_within, anyio.Semaphore(PARALLEL))
     while open_:
-        room = calls - len(asked) + len(open_)
+        room = calls - len(thoughts) + len(open_)
         now = [at for n, at in enumerate(open_, 1) if n <= room]
         answers |= {at: BudgetExceeded("calls") for at in open_[len(now) :]}
         branches: dict[str, Callable[[], Any]] = {
-            _journal_key(sections[at]): partial(attempt, writer, asked[at], write) for at in now
+            _journal_key(sections[at]): partial(attempt, writer, thoughts[at], write) for at in now
         }
         came = dict(zip(now, await fan_out(branches, calls_each=0), strict=True))
         answers |= came
@@ -137,10 +137,10 @@ async def _answers(
             if isinstance(each, BudgetExceeded) and each.limit not in _UNREPEATED
         ]
         open_ = late if len(late) < len(now) else []
-    return {at: answers[at] for at in asked}
+    return {at: answers[at] for at in thoughts}
 
 
-async def _within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> Generation:
+async def _write_within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> Generation:
     async with limiter:
         with current_calls().set_aside(1):
             return await written(writer, thought)
@@ -152,8 +152,8 @@ def _journal_key(section: Section) -> str:
     return f"section {section.number} {digest[:8]}"
 
 
-def _outcome(
-    sections: Sequence[Section], at: int, answer: Attempt, asked: Thought, *, protect: bool
+def _judge_section(
+    sections: Sequence[Section], at: int, answer: Attempt, thought: Thought, *, protect: bool
 ) -> _Outcome:
     """What becomes of a section: its new text, or the old one and the reason."""
     section = sections[at]
@@ -161,12 +161,12 @@ def _outcome(
         is_unfit = isinstance(answer, UnfitDraft | BudgetExceeded)
         return _Outcome(section.text, "kept" if is_unfit else "failed", answer.message)
     new = in_place_of(section, answer.text)
-    if fault := _fault(sections, at, new, issues_of(asked) if protect else None):
+    if fault := _find_fault(sections, at, new, issues_of(thought) if protect else None):
         return _Outcome(section.text, "kept", fault)
     return _Outcome(new, "improved")
 
 
-def _fault(
+def _find_fault(
     sections: Sequence[Section], at: int, new: str, issues: Sequence[Issue] | None
 ) -> str | None:
     """The reason why a new text cannot replace a section; None when it can.
@@ -213,12 +213,12 @@ def in_place_of(section: Section, answer: str) -> str:
     if "\r\n" in section.text and not _BARE.search(section.text):
         body = _BARE.sub("\r\n", body)
     if section.heading:
-        body = _headed(section, body).strip()
+        body = _restore_heading(section, body).strip()
     text = section.text
     return text[: len(text) - len(text.lstrip())] + body + text[len(text.rstrip()) :]
 
 
-def _headed(section: Section, body: str) -> str:
+def _restore_heading(section: Section, body: str) -> str:
     """A text under the section's heading."""
     level, heading = section.headings[0].level, section.heading
     ends = heading if heading.endswith(("\n", "\r")) else f"{heading}\n"
@@ -226,34 +226,34 @@ def _headed(section: Section, body: str) -> str:
     if not first.level:
         line, _, rest = body.partition("\n")
         # Perhaps its words are there, without marks.
-        return ends + rest if _plain(line) == _plain(section.title) else _spaced(section) + body
+        return ends + rest if _fold(line) == _fold(section.title) else _pad_heading(section) + body
     rest = body[first.stop :]
-    if _plain(first.title) == _plain(section.title):
+    if _fold(first.title) == _fold(section.title):
         return ends + rest
     if first.level == level:
         return body
-    if any(_plain(first.title) == _plain(under.title) for under in section.headings[1:]):
-        return _spaced(section) + body
+    if any(_fold(first.title) == _fold(under.title) for under in section.headings[1:]):
+        return _pad_heading(section) + body
     return f"{'#' * level} {first.title}\n{rest}"
 
 
-def _spaced(section: Section) -> str:
+def _pad_heading(section: Section) -> str:
     """The heading with the blank lines after it."""
     after = section.text[len(section.heading) :]
     blank = re.match(r"\s*", after)
     return section.heading + (blank.group() if blank and after.strip() else "\n")
 
 
-def _plain(line: str) -> str:
+def _fold(line: str) -> str:
     return " ".join(line.strip(_MARKS + "\r").casefold().split())
 
 
-def _put_together(
+def _join_sections(
     sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[Attempt]
 ) -> Generation:
     written = [each for each in answers if isinstance(each, Generation)]
     authors = [each.author for each in written if each.author]
-    told = [
+    statuses = [
         {
             "title": section.title[:200],
             "status": outcome.status,
@@ -276,14 +276,14 @@ def _put_together(
         usage=sum((each.usage for each in written), Usage()),
         metered=True,  # those that were not have been charged one by one
         tool_calls=tuple(call for each in written for call in each.tool_calls),
-        metadata={"sections": told, **({"degraded": degraded} if degraded else {})},
+        metadata={"sections": statuses, **({"degraded": degraded} if degraded else {})},
     )
 
 
 # The feedback on the whole text, and the sections that it is about.
 
 
-def _by_section(thought: Thought, sections: Sequence[Section]) -> Sequence[Thought]:
+def _divide_feedback(thought: Thought, sections: Sequence[Section]) -> Sequence[Thought]:
     """The thought of each section, with the feedback of failed validators and critics on it.
 
     An issue with a place belongs to the sections that the place touches. Any other remark belongs
@@ -293,7 +293,7 @@ def _by_section(thought: Thought, sections: Sequence[Section]) -> Sequence[Thoug
     """
     router = _Router(sections)
     results: list[dict[str, ValidationResult]] = [{} for _ in sections]
-    heard: list[list[CriticFeedback]] = [[] for _ in sections]
+    remarks: list[list[CriticFeedback]] = [[] for _ in sections]
     for name, result in thought.validation_results.items():
         if result.passed:
             continue
@@ -304,24 +304,24 @@ def _by_section(thought: Thought, sections: Sequence[Section]) -> Sequence[Thoug
         for at in concerned:
             changes = {"issues": tuple(placed[at]), "suggestions": suggestions}
             results[at][name] = result.model_copy(update=changes)
-    for said in thought.critic_feedback:
-        if said.status != "ok":
+    for feedback in thought.critic_feedback:
+        if feedback.status != "ok":
             continue
-        placed = router.issues(said.issues)
-        suggested = router.suggestions(said.suggestions, placed)
+        placed = router.issues(feedback.issues)
+        suggested = router.suggestions(feedback.suggestions, placed)
         for at in sorted(placed.keys() | suggested.keys()):
             changes = {"issues": tuple(placed[at]), "suggestions": tuple(suggested[at])}
-            heard[at].append(said.model_copy(update=changes))
+            remarks[at].append(feedback.model_copy(update=changes))
     terms = shared_terms([section.text for section in sections])
     return [
         thought_of(
-            thought, sections, at, terms=terms[at], results=results[at], feedback=tuple(heard[at])
+            thought, sections, at, terms=terms[at], results=results[at], feedback=tuple(remarks[at])
         )
         for at in range(len(sections))
     ]
 
 
-def _concerned(
+def _find_concerned(
     thought: Thought, sections: Sequence[Section], parts: Sequence[Thought]
 ) -> tuple[bool, ...]:
     """For each section, true when it is to be written again.
@@ -361,11 +361,11 @@ class _Router:
         for issue in issues:
             if issue.start is not None and issue.end is not None:
                 for section in overlapping(self._sections, issue.start, issue.end):
-                    placed[section.number - 1].append(_inside(issue, section))
+                    placed[section.number - 1].append(_clip_issue(issue, section))
                 continue
             number, message = labelled(issue.message)
             unlabelled = issue.model_copy(update={"message": message})
-            for at in self._about(issue, number):
+            for at in self._locate_issue(issue, number):
                 placed[at].append(unlabelled)
         return placed
 
@@ -380,8 +380,8 @@ class _Router:
         placed: defaultdict[int, list[str]] = defaultdict(list)
         for suggestion in suggestions:
             number, words = labelled(suggestion)
-            told = self._at(number) or messages.get(words) or self.named(words)
-            for at in told or range(len(self._sections)):
+            places = self._at(number) or messages.get(words) or self.named(words)
+            for at in places or range(len(self._sections)):
                 placed[at].append(words)
         return placed
 
@@ -400,14 +400,14 @@ class _Router:
             for at in places
         )
 
-    def _about(self, issue: Issue, number: int | None) -> Iterable[int]:
+    def _locate_issue(self, issue: Issue, number: int | None) -> Iterable[int]:
         quoted = (
             at for at, s in enumerate(self._sections) if issue.quote and issue.quote in s.text
         )
-        told = self._at(number) or [*islice(quoted, 1)] or sorted(self.named(issue.message))
-        if not told and issue.category in _IN_ONE_PLACE:
-            return (self._nearest(issue.message),)
-        return told or range(len(self._sections))
+        places = self._at(number) or [*islice(quoted, 1)] or sorted(self.named(issue.message))
+        if not places and issue.category in _IN_ONE_PLACE:
+            return (self._find_nearest(issue.message),)
+        return places or range(len(self._sections))
 
     def _at(self, number: int | None) -> list[int]:
         """The place of the section of a number; none where there is no such section."""
@@ -417,7 +417,7 @@ class _Router:
     def _words(self) -> list[frozenset[str]]:
         return [frozenset(section.text.casefold().split()) for section in self._sections]
 
-    def _nearest(self, message: str) -> int:
+    def _find_nearest(self, message: str) -> int:
         """The section with most words of a message; of equal ones the last."""
         wanted = {word.strip(".,;:!?'\"“”()") for word in message.casefold().split()}
         shares = [len(wanted & words) for words in self._words]
@@ -425,7 +425,7 @@ class _Router:
         return max(writable or range(len(shares)), key=lambda at: (shares[at], at))
 
 
-def _inside(issue: Issue, section: Section) -> Issue:
+def _clip_issue(issue: Issue, section: Section) -> Issue:
     """An issue as it is about the part of its place that lies in a section."""
     start, end = issue.start or 0, issue.end or 0
     if section.start <= start and end <= section.end:

@@ -91,7 +91,7 @@ async def ask(
                 model,
                 [*history, request],
                 model_settings=settings,
-                model_request_parameters=_parameters(form),
+                model_request_parameters=_build_parameters(form),
             )
         except ModelProviderError as error:
             if error.error_code not in _UNREAD:
@@ -102,7 +102,7 @@ async def ask(
 
             spent += usage_of(response)
             try:
-                return await _read(response, form, question), spent
+                return await _read_reply(response, form, question), spent
             except Unreadable as unreadable:
                 reason = str(unreadable)
                 if plain is not None and (response.text or "").strip():
@@ -119,7 +119,7 @@ async def ask(
     )
 
 
-async def _read(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
+async def _read_reply(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
     """The answer in a reply.
 
     Raises:
@@ -133,7 +133,7 @@ async def _read(response: "ModelResponse", form: type[Answer], question: str) ->
 
 # Making a schema takes a millisecond, which critics that run in parallel would spend one by one.
 @lru_cache(maxsize=64)
-def _parameters(form: type[BaseModel]) -> "ModelRequestParameters":
+def _build_parameters(form: type[BaseModel]) -> "ModelRequestParameters":
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.tools import ToolDefinition
 
@@ -148,8 +148,8 @@ def _parameters(form: type[BaseModel]) -> "ModelRequestParameters":
 
 def size_of(response: "ModelResponse") -> int:
     """The characters of a reply, roughly."""
-    said = (getattr(part, "args", None) or getattr(part, "content", "") for part in response.parts)
-    return sum(len(each) if isinstance(each, str) else len(str(each)) for each in said)
+    texts = (getattr(part, "args", None) or getattr(part, "content", "") for part in response.parts)
+    return sum(len(each) if isinstance(each, str) else len(str(each)) for each in texts)
 
 
 def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
@@ -172,9 +172,9 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     answers: list[Answer] = []
     reason = "it is empty"
     try:
-        for value in _objects(response, question):
+        for value in _read_objects(response, question):
             reason = "it is not a JSON object and nothing else"
-            answer = _unwrapped(value or {}, form)
+            answer = _unwrap_object(value or {}, form)
             if any(answer.get(name) for name in _REFUSED - form.model_fields.keys()):
                 reason = "it refuses to answer"
             elif answer:
@@ -190,7 +190,7 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     return answers[-1]
 
 
-def _objects(response: "ModelResponse", question: str) -> Iterator[dict[str, object] | None]:
+def _read_objects(response: "ModelResponse", question: str) -> Iterator[dict[str, object] | None]:
     """The object of each tool call of a reply, or else the one that its text is.
 
     A text that stands in the question is an echo; what was sent as the answer is one all the same.
@@ -200,14 +200,14 @@ def _objects(response: "ModelResponse", question: str) -> Iterator[dict[str, obj
     calls = [p.args for p in response.parts if isinstance(p, ToolCallPart) and p.args]
     for sent in calls:
         yield clean(sent) if isinstance(sent, dict) else object_of(answer_of(sent).text)
-    said = answer_of(response.text or "").text
-    if not calls and said.strip():
-        written = said[said.find("{") : said.rfind("}") + 1]
-        is_echo = bool(written) and _squeezed(written) in _squeezed(question)
-        yield None if is_echo else object_of(said)
+    text = answer_of(response.text or "").text
+    if not calls and text.strip():
+        written = text[text.find("{") : text.rfind("}") + 1]
+        is_echo = bool(written) and _squeeze_text(written) in _squeeze_text(question)
+        yield None if is_echo else object_of(text)
 
 
-def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:
+def _unwrap_object(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:
     """The object itself, or the one inside it when it only wraps the answer."""
     wrappers = _WRAPPERS | {form.__name__.casefold()}
     for _ in range(3):
@@ -221,7 +221,7 @@ def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, obj
     return value
 
 
-def _squeezed(text: str) -> str:
+def _squeeze_text(text: str) -> str:
     """The text without the differences of a quotation: spaces, backslashes, kinds of quotes."""
     return "".join(text.translate(_QUOTING).split()).casefold()
 
@@ -239,18 +239,18 @@ class Form(BaseModel):
 
 
 class Unreadable(ValueError):
-    """A reply is not the form; the message says why, in words the model may be told."""
+    """A reply is not the form; the message says why, in words that the model may be shown."""
 
 
-def _no_boolean(value: object) -> object:
+def _refuse_boolean(value: object) -> object:
     # pydantic takes true for 1; a model that writes it has not given a number.
     if isinstance(value, bool):
         raise ValueError("true and false are not numbers")
     return value
 
 
-Number = Annotated[float, BeforeValidator(_no_boolean)]
-Whole = Annotated[int, BeforeValidator(_no_boolean)]
+Number = Annotated[float, BeforeValidator(_refuse_boolean)]
+Whole = Annotated[int, BeforeValidator(_refuse_boolean)]
 
 
 def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
@@ -263,7 +263,7 @@ def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
     Raises:
         Unreadable: A field that the form requires is missing or cannot be read.
     """
-    data = unambiguous((_name(key, form), value) for key, value in sent.items())
+    data = unambiguous((_match_field(key, form), value) for key, value in sent.items())
     for _ in range(_ROUNDS):
         try:
             return form.model_validate(data)
@@ -276,7 +276,7 @@ def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
     raise Unreadable("its fields do not fit together")
 
 
-def _name(key: str, form: type[BaseModel]) -> str:
+def _match_field(key: str, form: type[BaseModel]) -> str:
     name = normal(key).replace(" ", "_").replace("-", "_")
     return name if name in form.model_fields else key
 
@@ -302,7 +302,7 @@ def _mend(
             holder, value, path = value, value[part], (*path, part)
         except (KeyError, IndexError, TypeError):
             break
-    put = _coerced(detail, value)
+    put = _coerce_value(detail, value)
     field = form.model_fields.get(str(detail["loc"][0])) if detail["loc"] else None
     required = field is None or field.is_required()
     if not path or (len(path) == 1 and put is _DROP and required):
@@ -315,18 +315,18 @@ def _mend(
         holder[path[-1]] = put
 
 
-def _coerced(detail: ErrorDetails, value: object) -> object:
+def _coerce_value(detail: ErrorDetails, value: object) -> object:
     """The value as the form wants it, or `_DROP` when that is not certain."""
     limits = detail.get("ctx", {})
     match detail["type"], value:
         case "list_type" | "tuple_type", str() if value.lstrip().startswith("["):
-            return _decoded(value)
+            return _decode_json(value)
         case "list_type" | "tuple_type", dict():
             return [cast("object", value)]
         case "list_type" | "tuple_type", str() if value.strip():
             return [value]
         case "dict_type" | "model_type" | "model_attributes_type", str():
-            return _decoded(value)
+            return _decode_json(value)
         case "literal_error", str():
             choices = _QUOTED.findall(str(limits.get("expected")))
             return next((c for c in choices if normal(c) == normal(value)), _DROP)
@@ -336,7 +336,7 @@ def _coerced(detail: ErrorDetails, value: object) -> object:
             return _DROP
 
 
-def _decoded(value: str) -> object:
+def _decode_json(value: str) -> object:
     """JSON that was put into a string, or `_DROP`."""
     try:
         return strict(value)
@@ -365,11 +365,11 @@ def unambiguous(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     return {
         key: items[-1]
         for key, items in members.items()
-        if all(_same(items[0], other) for other in items[1:])
+        if all(_is_same(items[0], other) for other in items[1:])
     }
 
 
-def _same(one: object, other: object) -> bool:
+def _is_same(one: object, other: object) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return normal(one) == normal(other)
     return type(one) is type(other) and one == other
@@ -391,13 +391,13 @@ def clean(value: object) -> Any:
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
         members = cast("dict[object, object]", value).items()
-        return {clean(str(key)): clean(item) for key, item in members if not _infinite(item)}
+        return {clean(str(key)): clean(item) for key, item in members if not _is_infinite(item)}
     if isinstance(value, list | tuple):
-        return [clean(item) for item in cast("list[object]", value) if not _infinite(item)]
+        return [clean(item) for item in cast("list[object]", value) if not _is_infinite(item)]
     return value
 
 
-def _infinite(value: object) -> bool:
+def _is_infinite(value: object) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
@@ -412,11 +412,11 @@ def object_of(text: str) -> dict[str, object] | None:
     try:
         value = strict(body)
     except (ValueError, RecursionError):
-        value = _cut_off(body) if body.startswith("{") else None
+        value = _read_partial(body) if body.startswith("{") else None
     return cast("dict[str, object]", value) if isinstance(value, dict) else None
 
 
-def _cut_off(text: str) -> object:
+def _read_partial(text: str) -> object:
     """What there is of JSON that breaks off; None for what is none for another reason."""
     try:
         value = from_json(text)

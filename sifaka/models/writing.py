@@ -111,8 +111,8 @@ def writing_prompt(thought: Thought, *, by_edits: bool = True) -> str:
             parts.append(frame("feedback", "\n".join(feedback)))
         wanted = _REVISE if feedback else _IMPROVE if thought.prompt else _IMPROVE_FREELY
         if is_whole and TURNED_DOWN in thought.metadata:
-            told = cast("Mapping[str, str]", thought.metadata[TURNED_DOWN])
-            parts += (frame("turned down", told["text"]), frame("reasons", told["reasons"]))
+            refusal = cast("Mapping[str, str]", thought.metadata[TURNED_DOWN])
+            parts += (frame("turned down", refusal["text"]), frame("reasons", refusal["reasons"]))
             wanted = _TURNED_DOWN
         parts.append(EDIT if by_edits and is_revised_by_edits(thought) else f"{wanted} {_ALONE}")
     parts += cast("Sequence[str]", thought.metadata.get(DRAFT, ()))
@@ -135,22 +135,22 @@ def feedback_lines(thought: Thought) -> Iterator[str]:
                 f"{result.message}"
             )
             yield from (f"  - {suggestion}" for suggestion in result.suggestions)
-            yield from (f"  - {_issue(issue)}" for issue in result.issues[:MOST_ISSUES])
-    heard = [feedback for feedback in thought.critic_feedback if feedback.status == "ok"]
-    issues = cluster([feedback.issues for feedback in heard])
-    yield from (f"- {_issue(issue)}" for issue in issues[:MOST_ISSUES])
-    suggestions = dict.fromkeys(line for feedback in heard for line in feedback.suggestions)
+            yield from (f"  - {_describe_issue(issue)}" for issue in result.issues[:MOST_ISSUES])
+    reviews = [feedback for feedback in thought.critic_feedback if feedback.status == "ok"]
+    issues = cluster([feedback.issues for feedback in reviews])
+    yield from (f"- {_describe_issue(issue)}" for issue in issues[:MOST_ISSUES])
+    suggestions = dict.fromkeys(line for feedback in reviews for line in feedback.suggestions)
     yield from (f"- {suggestion}" for suggestion in suggestions)
 
 
-def _issue(issue: Issue) -> str:
+def _describe_issue(issue: Issue) -> str:
     quote = f"{issue.quote[:120]!r}: " if issue.quote else ""
     fix = f" (write {issue.fix[:120]!r})" if issue.fix else ""
     return f"{quote}{issue.message}{fix}"
 
 
 class UnfitDraft(ModelProviderError):
-    """A writer's answer holds what is not of the text, and where the text is cannot be told."""
+    """A writer's answer holds what is not of the text, and the text cannot be made out in it."""
 
     def __init__(self, writer: str, generation: Generation, reason: str) -> None:
         super().__init__(
@@ -164,8 +164,8 @@ class UnfitDraft(ModelProviderError):
 
     @property
     def refused(self) -> Generation:
-        """The answer as a version that is turned down."""
-        return _noted(self.generation, REFUSED, self.reason)
+        """The answer as a version that is rejected."""
+        return _add_metadata(self.generation, REFUSED, self.reason)
 
 
 async def written(writer: Model, thought: Thought) -> Generation:
@@ -174,26 +174,26 @@ async def written(writer: Model, thought: Thought) -> Generation:
     A writer whose answer is refused is shown it, and asked once more.
 
     Raises:
-        UnfitDraft: The text in the answer cannot be told, nor that in the second one.
+        UnfitDraft: The text in the answer cannot be made out, nor that in the second one.
         ModelProviderError: As for `Model.generate_with_thought`.
         BudgetExceeded: As for `Model.generate_with_thought`.
     """
     try:
-        return await _written(writer, thought)
+        return await _write_once(writer, thought)
     except UnfitDraft as error:
         refused = error
     answer, spent = refused.generation.text, refused.generation.usage
     again = thought.with_metadata({_REFUSED_ANSWER: (answer, refused.reason)})
     try:
-        return _after(await _written(writer, again, answer), spent)
+        return _add_usage(await _write_once(writer, again, answer), spent)
     except UnfitDraft as error:
-        error.generation = _after(error.generation, spent)
+        error.generation = _add_usage(error.generation, spent)
         raise
     except (ModelProviderError, BudgetExceeded):
         raise refused from None
 
 
-async def _written(writer: Model, thought: Thought, shown: str = "") -> Generation:
+async def _write_once(writer: Model, thought: Thought, refused: str = "") -> Generation:
     generation = await generate(writer, thought)
     if not current_calls().mends:
         return generation
@@ -204,14 +204,14 @@ async def _written(writer: Model, thought: Thought, shown: str = "") -> Generati
             raise UnfitDraft(writer.name, generation, error.message) from error
         if revision is not None:
             changed = generation.model_copy(update={"text": revision.text})
-            return _noted(changed, CHANGES, revision.changes)
+            return _add_metadata(changed, CHANGES, revision.changes)
     source = Source(
         text=thought.text,
         task=thought.prompt,
         prompt=generation.prompt_used or "",
         instructions=PROMPT.text if generation.prompt_used else "",
         material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
-        shown=shown,
+        shown=refused,
     )
     reading = partial(draft_of, generation.text, source)
     try:
@@ -223,10 +223,10 @@ async def _written(writer: Model, thought: Thought, shown: str = "") -> Generati
     if thought.text.endswith("\n") and not text.endswith("\n"):
         text += "\n"  # nobody has asked for a change of that
     changed = generation.model_copy(update={"text": text})
-    return _noted(changed, MENDED, draft.mended) if draft.mended else changed
+    return _add_metadata(changed, MENDED, draft.mended) if draft.mended else changed
 
 
-def _after(generation: Generation, spent: Usage) -> Generation:
+def _add_usage(generation: Generation, spent: Usage) -> Generation:
     """The version with the usage of the answer before it."""
     return generation.model_copy(update={"usage": spent + generation.usage})
 
@@ -272,9 +272,9 @@ async def attempt(
     return generation
 
 
-def _noted(generation: Generation, key: str, value: object) -> Generation:
-    noted = MappingProxyType({**generation.metadata, key: value})
-    return generation.model_copy(update={"metadata": noted})
+def _add_metadata(generation: Generation, key: str, value: object) -> Generation:
+    metadata = MappingProxyType({**generation.metadata, key: value})
+    return generation.model_copy(update={"metadata": metadata})
 
 
 TURNED_DOWN = "turned down"
@@ -328,20 +328,20 @@ def revised(thought: Thought, answer: str) -> Revision | None:
     Raises:
         ConfigurationError: The edits do not fit the text.
     """
-    found = object_of(answer)
-    if found is None and (begins := _EDITS.search(answer)):
-        found = object_of(answer[begins.start() : answer.rfind("}") + 1])
-        if found is None:
+    fields = object_of(answer)
+    if fields is None and (begins := _EDITS.search(answer)):
+        fields = object_of(answer[begins.start() : answer.rfind("}") + 1])
+        if fields is None:
             raise ConfigurationError("the edits cannot be read")
-    if found is None or "edits" not in found:
+    if fields is None or "edits" not in fields:
         return None
     try:
-        given = _Edits.model_validate(found).edits
+        edits = _Edits.model_validate(fields).edits
     except ValidationError as error:
         raise ConfigurationError("the edits are not in the form that was asked for") from error
-    return _revision(
+    return _apply_edits(
         thought.text,
-        [Edit(find=e.find, replace=e.replace, reason=e.why.strip() or None) for e in given],
+        [Edit(find=e.find, replace=e.replace, reason=e.why.strip() or None) for e in edits],
     )
 
 
@@ -350,26 +350,26 @@ def fixed(thought: Thought) -> Revision | None:
 
     Each stands in the place of words that occur once in the text.
     """
-    heard = [each for each in thought.critic_feedback if each.status == "ok"]
-    issues = [issue for each in heard for issue in each.issues]
-    is_all = all(each.judges_task and not each.suggestions for each in heard)
+    reviews = [each for each in thought.critic_feedback if each.status == "ok"]
+    issues = [issue for each in reviews for issue in each.issues]
+    is_all = all(each.judges_task and not each.suggestions for each in reviews)
     is_fixed = bool(issues) and all(issue.fix is not None for issue in issues)
     if not (thought.passed and is_all and is_fixed) or TURNED_DOWN in thought.metadata:
         return None
     try:
-        return _revision(thought.text, [_of_fix(thought.text, issue) for issue in issues])
+        return _apply_edits(thought.text, [_make_edit(thought.text, issue) for issue in issues])
     except ConfigurationError:
         return None
 
 
-def _of_fix(text: str, issue: Issue) -> Edit:
+def _make_edit(text: str, issue: Issue) -> Edit:
     start, end = issue.start or 0, issue.end or 0
     if not issue.fix and text.endswith("\n\n", 0, start) and text.startswith("\n\n", end):
         end += 2  # a paragraph goes with the blank line below it
     return Edit(find=text[start:end], replace=issue.fix or "", reason=issue.message)
 
 
-def _revision(text: str, edits: Sequence[Edit]) -> Revision:
+def _apply_edits(text: str, edits: Sequence[Edit]) -> Revision:
     changes = [
         {"start": text.find(each.find), "before": each.find, "message": each.reason}
         for each in edits

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Output = TypeVar("Output", bound=Form)
 MOST = 20
-"""Messages of the user's conversation that an agent is told."""
+"""Messages of the user's conversation that an agent is given."""
 _LONGEST = 8_000
 """Characters of a conversation that an agent is shown."""
 _ANSWERS = frozenset({"tool-return", "builtin-tool-return", "retry-prompt", "retry-feedback"})
@@ -63,9 +63,9 @@ def conversation(turns: Sequence[Turn]) -> "list[ModelMessage]":
     for turn in reversed(turns[-MOST:]):
         room = _LONGEST - sum(map(len, lines))
         lines.append(f"{turn.role}: {' '.join(turn.text.split())}"[: max(0, room)])
-    said = "\n".join(filter(None, reversed(lines)))
+    text = "\n".join(filter(None, reversed(lines)))
     return (
-        [ModelRequest.user_text_prompt(frame("conversation", said, lasting=True))] if said else []
+        [ModelRequest.user_text_prompt(frame("conversation", text, lasting=True))] if text else []
     )
 
 

@@ -176,15 +176,15 @@ async def _collect_drafts(
     sections = tuple(sorted(ended, key=lambda each: each.number))
     if any(section.status == "done" for section in sections):
         return sections
-    told = "; ".join(f"{section.title!r}: {section.error}" for section in sections)
+    lines = "; ".join(f"{section.title!r}: {section.error}" for section in sections)
     codes = {section.code for section in sections}
     code = codes.pop() if len(codes) == 1 else None
     # After `unavailable` a chain whose caller may write goes on without the host's model.
     if code in ModelProviderError.TRANSIENT or code == "unavailable":
         raise ModelProviderError(
-            f"every section failed: {told}", "resume it later", error_code=code
+            f"every section failed: {lines}", "resume it later", error_code=code
         )
-    raise SifakaError(f"every section failed: {told}", "mend what they tell, then resume the run")
+    raise SifakaError(f"every section failed: {lines}", "mend what they tell, then resume the run")
 
 
 Sections: TypeAlias = tuple[ReportSection, ...]
@@ -209,13 +209,13 @@ async def _synthesize(ctx: StepContext[DeepState, Work, Sections]) -> Report:
     degraded = (*outline.degraded, *ctx.state.degraded)
     if work.model is not None and references and len(sections) > 1:
         await work.desk.tell("synthesizing", f"summing up {len(sections)} sections")
-        said = await work.advice(SYNTHESIZER, synthesizer_prompt(work.question, body))
-        if isinstance(said, Summary):
-            summary = tidied(said.summary, title)
-        elif isinstance(said, BudgetExceeded):
-            stops = (*stops, stop_of(said))
+        answer = await work.advice(SYNTHESIZER, synthesizer_prompt(work.question, body))
+        if isinstance(answer, Summary):
+            summary = tidied(answer.summary, title)
+        elif isinstance(answer, BudgetExceeded):
+            stops = (*stops, stop_of(answer))
         else:
-            degraded = (*degraded, f"the report has no summary: {said.message}")
+            degraded = (*degraded, f"the report has no summary: {answer.message}")
     return Report(
         mode="deep",
         title=outline.title or heading(work.question),

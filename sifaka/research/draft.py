@@ -57,7 +57,7 @@ async def write(ctx: StepContext[None, Loop, LoopState]) -> ReportSection:
     text = ""
     if findings and model is not None:
         try:
-            text = await _drafted(loop, state, model)
+            text = await _draft_section(loop, state, model)
         except BudgetExceeded as error:
             state = state.stopping(stop_of(error))
     if text:
@@ -86,7 +86,7 @@ async def write(ctx: StepContext[None, Loop, LoopState]) -> ReportSection:
     )
 
 
-async def _drafted(loop: Loop, state: LoopState, model: "Model") -> str:
+async def _draft_section(loop: Loop, state: LoopState, model: "Model") -> str:
     """The model's draft."""
     observations = (one.observations for one in (state.now, *reversed(state.rounds)))
     prompt = writer_prompt(
@@ -105,7 +105,7 @@ def tidied(text: str, title: str) -> str:
     """A draft as it fits under its heading: lower headings, and no list of references."""
     text = text.replace("\0", "").replace("\r\n", "\n").strip()
     kept: list[str] = []
-    for name, body in _sections(text):
+    for name, body in _split_sections(text):
         if name and _REFERENCES.fullmatch(name):
             continue
         is_title = not kept and one_line(name).casefold() == one_line(title).casefold()
@@ -122,8 +122,8 @@ def tidied(text: str, title: str) -> str:
 def plain(findings: Sequence[Finding], stops: Sequence[Stop]) -> str:
     """The findings word for word, where there was no room for the writer's call."""
     if not findings:
-        return f"Nothing was found{_because(stops)}."
-    return f"What was found stands here as it was found{_because(stops)}:\n\n{quoted(findings)}"
+        return f"Nothing was found{_give_reason(stops)}."
+    return f"What was found stands here as it was found{_give_reason(stops)}:\n\n{quoted(findings)}"
 
 
 def quoted(findings: Sequence[Finding]) -> str:
@@ -135,12 +135,12 @@ def quoted(findings: Sequence[Finding]) -> str:
     )
 
 
-def _because(stops: Sequence[Stop]) -> str:
-    told = [stop for stop in in_order(stops) if stop != "iterations"]
-    return f", as the budget of {' and '.join(told)} was spent" if told else ""
+def _give_reason(stops: Sequence[Stop]) -> str:
+    limits = [stop for stop in in_order(stops) if stop != "iterations"]
+    return f", as the budget of {' and '.join(limits)} was spent" if limits else ""
 
 
-def _sections(text: str) -> list[tuple[str, str]]:
+def _split_sections(text: str) -> list[tuple[str, str]]:
     """The headings of a text, each with its body; the first heading may be empty."""
     headings = [block for block in Markdown(text, 0).blocks if block.level]
     starts = [0, *(block.end for block in headings)]
@@ -165,7 +165,7 @@ async def in_context(
     outline = [section.title for section in sections]
     for section in sections:
         before = "\n\n".join(
-            f"## {each.title}\n\n{_bare(each.text)}" for each in done if each.status == "done"
+            f"## {each.title}\n\n{_drop_marks(each.text)}" for each in done if each.status == "done"
         )
         if section.written != "model" or section.status != "done" or not before:
             done.append(section)
@@ -175,30 +175,30 @@ async def in_context(
             work.question, outline=outline, before=before, title=section.title, draft=section.text
         )
         with scope(f"writing {section.number}"):
-            said = await work.advice(LONG_WRITER, prompt)
-        if not isinstance(said, NextSection):
-            reason = f"the long_writer has failed: {said.message}"
-            if isinstance(said, BudgetExceeded):
-                reason = f"no room for the long_writer ({said.limit})"
+            answer = await work.advice(LONG_WRITER, prompt)
+        if not isinstance(answer, NextSection):
+            reason = f"the long_writer has failed: {answer.message}"
+            if isinstance(answer, BudgetExceeded):
+                reason = f"no room for the long_writer ({answer.limit})"
             sections = (*done, *sections[len(done) :])
             return sections, (f"{reason}; sections stay as they were drafted",)
-        done.append(_replaced(section, said.section))
+        done.append(_replace_text(section, answer.section))
     return tuple(done), ()
 
 
-def _replaced(section: ReportSection, said: str) -> ReportSection:
+def _replace_text(section: ReportSection, draft: str) -> ReportSection:
     """The section with the text of the long writer, or as it is with the reason."""
-    text = tidied(said, section.title)
-    known = {each.number for each in section.findings}
+    text = tidied(draft, section.title)
+    numbers = {each.number for each in section.findings}
     if len(text) < _LEAST * len(section.text):
         problem = "it leaves out too much"
-    elif not set(cited(text)) <= known or bool(cited(text)) != bool(cited(section.text)):
+    elif not set(cited(text)) <= numbers or bool(cited(text)) != bool(cited(section.text)):
         problem = "it cites something else"
     else:
         basis = "\n\n".join((section.text, *(each.document.text for each in section.findings)))
         # A section is shorter than what it is drawn from: what it leaves out is no problem.
-        found = compare(_bare(basis), _bare(text)).differences
-        added = next((each.after for each in found if each.status == "open" and each.after), "")
+        changes = compare(_drop_marks(basis), _drop_marks(text)).differences
+        added = next((each.after for each in changes if each.status == "open" and each.after), "")
         problem = f"it says {added!r}, which nothing found says" if added else ""
     if not problem:
         findings = tuple(each for each in section.findings if each.number in cited(text))
@@ -207,6 +207,6 @@ def _replaced(section: ReportSection, said: str) -> ReportSection:
     return section.model_copy(update={"degraded": (*section.degraded, line)})
 
 
-def _bare(text: str) -> str:
+def _drop_marks(text: str) -> str:
     """The text without its citations."""
     return renumbered(text, {})[0]

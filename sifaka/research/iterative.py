@@ -78,9 +78,9 @@ async def research_section(
     Raises:
         SifakaError: It failed; its end is not on record.
     """
-    known = work.progress.sections.get(number)
-    if known is not None:
-        return known
+    earlier = work.progress.sections.get(number)
+    if earlier is not None:
+        return earlier
     rounds = work.progress.rounds.get(number, ())
     loop = Loop(
         work=work,
@@ -160,7 +160,7 @@ async def _ask_agent(
 
 
 async def _think(ctx: Context) -> LoopState:
-    """Look at the findings; nobody is asked about none."""
+    """Look at the findings; without any, no model is asked."""
     loop, state = ctx.deps, ctx.inputs
     if len(state.rounds) >= loop.work.inquiry.max_iterations:
         state = state.stopping("iterations")
@@ -205,14 +205,14 @@ async def _judge(ctx: Context) -> LoopState:
     question, gaps = loop.plan.question, state.now.gaps
     prompt = continue_prompt(question, gaps=gaps, findings=listed(state.findings), past=state.past)
     try:
-        said, state = await _ask_agent(loop, state, SHOULD_CONTINUE, prompt, judge=judge)
+        answer, state = await _ask_agent(loop, state, SHOULD_CONTINUE, prompt, judge=judge)
     except ModelProviderError as error:
         report_failure(logger, "research:should_continue", error)
-        told = f"no judge decided whether to go on: {error.message}"
-        return state.adding(degraded=(*state.now.degraded, told))
-    if said is None:
+        line = f"no judge decided whether to go on: {error.message}"
+        return state.adding(degraded=(*state.now.degraded, line))
+    if answer is None:
         return state
-    goes_on = said.should_continue
+    goes_on = answer.should_continue
     return state.adding(complete=not goes_on, gaps=(gaps or (question,)) if goes_on else ())
 
 
@@ -239,30 +239,30 @@ async def _select_tools(ctx: Context) -> LoopState:
 
 async def _execute_tools(ctx: Context) -> LoopState:
     """Make every search, judge what is new, and put the iteration on record."""
-    loop, state, found = ctx.deps, ctx.inputs, SearchResults()
+    loop, state, results = ctx.deps, ctx.inputs, SearchResults()
     tasks, calls = state.now.tasks, loop.budget.looping
     queries = ", ".join(task.query for task in tasks)[:200]
     await loop.tell("searching", f"{len(tasks)} searches: {queries}")
     with calls.active(), scope(f"iteration {state.now.number}"):
         with calls.ledger.within_time() as limit:
-            await search_all(loop, state, tasks, found)
+            await search_all(loop, state, tasks, results)
             await loop.tell(
                 "search_complete",
-                f"{len(found.documents)} documents that were not looked at before",
+                f"{len(results.documents)} documents that were not looked at before",
             )
-            if found.documents and loop.work.model is not None:
-                await loop.tell("judging", f"judging {len(found.documents)} documents")
-                await judge_all(loop, state, found)
+            if results.documents and loop.work.model is not None:
+                await loop.tell("judging", f"judging {len(results.documents)} documents")
+                await judge_all(loop, state, results)
         if limit.cancelled_caught or calls.ledger.seconds_left == 0.0:
             state = state.stopping("time")
-        elif not state.findings and {each.status for each in found.searches} == {"search_failed"}:
-            told = "; ".join(dict.fromkeys(line for s in found.searches for line in s.degraded))
-            raise SourceError(f"no source could be searched: {told}", "see that sources answer")
-        findings = await findings_of(loop, state, found)
+        elif not state.findings and {each.status for each in results.searches} == {"search_failed"}:
+            text = "; ".join(dict.fromkeys(line for s in results.searches for line in s.degraded))
+            raise SourceError(f"no source could be searched: {text}", "see that sources answer")
+        findings = await findings_of(loop, state, results)
     after = state.adding(
         findings=findings,
-        seen=tuple(found.documents),
-        degraded=tuple(dict.fromkeys((*state.now.degraded, *found.degraded))),
+        seen=tuple(results.documents),
+        degraded=tuple(dict.fromkeys((*state.now.degraded, *results.degraded))),
         seconds=time.monotonic() - loop.begun,
     )
     await loop.work.desk.record(
@@ -300,70 +300,70 @@ class SearchResults:
 
 
 async def search_all(
-    loop: Loop, state: LoopState, tasks: Sequence[AgentTask], found: SearchResults
+    loop: Loop, state: LoopState, tasks: Sequence[AgentTask], results: SearchResults
 ) -> None:
     """Make every search, all at the same time; documents that were seen before are left out."""
-    searches = {f"task {n}": partial(_searched, loop, task) for n, task in enumerate(tasks)}
-    found.searches = await fan_out(searches, calls_each=0)
-    for task, result in zip(tasks, found.searches, strict=True):
+    searches = {f"task {n}": partial(_search_one, loop, task) for n, task in enumerate(tasks)}
+    results.searches = await fan_out(searches, calls_each=0)
+    for task, result in zip(tasks, results.searches, strict=True):
         if task.adapter and task.adapter not in loop.work.adapters.names:
-            found.degraded.append(f"there is no adapter {task.adapter!r}: all were searched")
-        found.degraded += [*result.degraded, *result.notes]
+            results.degraded.append(f"there is no adapter {task.adapter!r}: all were searched")
+        results.degraded += [*result.degraded, *result.notes]
     # In turn, so that each search has its share of what is judged.
     columns = [
         [(document, task.query) for document in result.documents]
-        for task, result in zip(tasks, found.searches, strict=True)
+        for task, result in zip(tasks, results.searches, strict=True)
     ]
     for row in zip_longest(*columns):
         for document, query in filter(None, row):
             source = source_of(document)
-            if source not in state.seen and len(found.documents) < MOST_JUDGED:
-                found.documents.setdefault(source, (document, query))
+            if source not in state.seen and len(results.documents) < MOST_JUDGED:
+                results.documents.setdefault(source, (document, query))
 
 
-async def _searched(loop: Loop, task: AgentTask) -> Searched:
+async def _search_one(loop: Loop, task: AgentTask) -> Searched:
     adapters = loop.work.adapters
     names = [task.adapter] if task.adapter in adapters.names else []
     return await search(adapters.chosen(names), [task.query], max_results=RESULTS)
 
 
-async def judge_all(loop: Loop, state: LoopState, found: SearchResults) -> None:
-    """Hold every new document against the question and the gaps."""
-    criteria = _criteria(loop, state)
+async def judge_all(loop: Loop, state: LoopState, results: SearchResults) -> None:
+    """Check every new document against the question and the gaps."""
+    criteria = _make_criteria(loop, state)
     with scope("judging"):
         judging = verifications(
-            packed(Sheet(document, criteria) for document, _ in found.documents.values()),
+            packed(Sheet(document, criteria) for document, _ in results.documents.values()),
             question=loop.plan.question,
             model=loop.work.model,
         )
         await fan_out(
-            {name: partial(_keep, found, branch) for name, branch in judging.items()},
+            {name: partial(_keep, results, branch) for name, branch in judging.items()},
             calls_each=0,
             parallel=PARALLEL,
         )
 
 
-async def _keep(found: SearchResults, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
+async def _keep(into: SearchResults, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
     """Keep what was judged at once: the rest may be cut off by time."""
-    found.judged |= {source_of(each.document): each for each in await judging()}
+    into.judged |= {source_of(each.document): each for each in await judging()}
 
 
-async def findings_of(loop: Loop, state: LoopState, found: SearchResults) -> tuple[Finding, ...]:
+async def findings_of(loop: Loop, state: LoopState, results: SearchResults) -> tuple[Finding, ...]:
     """The findings of the documents that were not rejected, the best first."""
-    evidence = await _evidence(loop, state, found)
+    evidence = await _gather_evidence(loop, state, results)
     kept = [each for each in ranked(evidence) if each.classification != "reject"]
-    found.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
+    results.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
     return tuple(
-        Finding.of(number, each, found.documents[source_of(each.document)][1])
+        Finding.of(number, each, results.documents[source_of(each.document)][1])
         for number, each in enumerate(kept, len(state.findings) + 1)
     )
 
 
-async def _evidence(loop: Loop, state: LoopState, found: SearchResults) -> list[Evidence]:
-    documents = [document for document, _ in found.documents.values()]
+async def _gather_evidence(loop: Loop, state: LoopState, results: SearchResults) -> list[Evidence]:
+    documents = [document for document, _ in results.documents.values()]
     if loop.work.model is None:
-        asked = " ".join((loop.plan.question, *state.now.gaps))
-        order = await to_thread.run_sync(_relevant, loop.plan.question, asked, documents)
+        query = " ".join((loop.plan.question, *state.now.gaps))
+        order = await to_thread.run_sync(_pick_relevant, loop.plan.question, query, documents)
         best = max((document.score or 0.0 for document in order), default=0.0) or 1.0
         return [
             Evidence(
@@ -374,24 +374,24 @@ async def _evidence(loop: Loop, state: LoopState, found: SearchResults) -> list[
             )
             for document in order
         ]
-    criteria = _criteria(loop, state)
+    criteria = _make_criteria(loop, state)
     late = {source: Verification(document=d, degraded=_TIME_OVER)
-            for source, (d, _) in found.documents.items()}  # fmt: skip
-    return [classify(each, criteria) for each in (late | found.judged).values()]
+            for source, (d, _) in results.documents.items()}  # fmt: skip
+    return [classify(each, criteria) for each in (late | results.judged).values()]
 
 
-def _relevant(
-    question: str, asked: str, documents: Sequence[SourceDocument]
+def _pick_relevant(
+    question: str, query: str, documents: Sequence[SourceDocument]
 ) -> list[SourceDocument]:
     """The documents that speak about the question by their words, best first."""
     return [
         document
-        for document in rank_documents(asked, documents)
+        for document in rank_documents(query, documents)
         if overlap(question, f"{document.title} {document.text}") >= RELEVANT
     ]
 
 
-def _criteria(loop: Loop, state: LoopState) -> tuple[Criterion, ...]:
+def _make_criteria(loop: Loop, state: LoopState) -> tuple[Criterion, ...]:
     gaps = " ".join(state.now.gaps)
     question = Criterion(
         id="question",

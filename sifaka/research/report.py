@@ -38,7 +38,7 @@ _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 def cited(text: str) -> tuple[int, ...]:
     """The numbers that a text cites, in the order of their first mention."""
-    return tuple(dict.fromkeys(n for numbers, _ in _markers(text) for n in numbers))
+    return tuple(dict.fromkeys(n for numbers, _ in _find_markers(text) for n in numbers))
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, ...]]:
@@ -50,9 +50,9 @@ def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, .
     unknown: list[int] = []
     pieces: list[str] = []
     done = 0
-    for found, (start, end) in _markers(text):
-        unknown += (number for number in found if number not in numbers)
-        known = dict.fromkeys(numbers[number] for number in found if number in numbers)
+    for group, (start, end) in _find_markers(text):
+        unknown += (number for number in group if number not in numbers)
+        known = dict.fromkeys(numbers[number] for number in group if number in numbers)
         before = text[done:start]
         link = _LINK.match(text, end)
         done = link.end() if link else end
@@ -65,8 +65,8 @@ def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, .
 
 def not_found(citing: str, numbers: Sequence[int]) -> tuple[str, ...]:
     """A line about citations of nothing, if there are any."""
-    told = ", ".join(f"[{number}]" for number in numbers)
-    return (f"{citing} cited what was not found; removed: {told}",) if numbers else ()
+    marks = ", ".join(f"[{number}]" for number in numbers)
+    return (f"{citing} cited what was not found; removed: {marks}",) if numbers else ()
 
 
 def literal(text: str) -> str:
@@ -74,7 +74,7 @@ def literal(text: str) -> str:
     return _ACTIVE.sub(r"\\\g<0>", text.replace("`", "'"))
 
 
-def _markers(text: str) -> Iterator[tuple[tuple[int, ...], Span]]:
+def _find_markers(text: str) -> Iterator[tuple[tuple[int, ...], Span]]:
     return markers_in(blanked(text, code_spans(text)))
 
 
@@ -139,12 +139,12 @@ def numbered(sections: Sequence[ReportSection]) -> tuple[tuple[str, ...], tuple[
         mapping = {local: numbers[f.source] for local, f in known.items() if f.source in numbers}
         texts.append(renumbered(section.text, mapping)[0])
     return tuple(texts), tuple(
-        Reference(number=number, document=_together(findings[source]))
+        Reference(number=number, document=_merge_passages(findings[source]))
         for source, number in numbers.items()
     )
 
 
-def _together(findings: Sequence[Finding]) -> SourceDocument:
+def _merge_passages(findings: Sequence[Finding]) -> SourceDocument:
     """A document with the passages that several sections have found in it."""
     first, *others = [finding.document.text for finding in findings]
     quotes = (words for finding in findings for words in finding.quotes)
@@ -160,7 +160,7 @@ def _together(findings: Sequence[Finding]) -> SourceDocument:
             # As they stand in the list, so that a reader finds the document.
             "title": one_line(document.title)[:_LONGEST_TITLE].translate(_IN_TITLES),
             "author": one_line(document.author)[:_LONGEST_TITLE].translate(_IN_TITLES),
-            "url": _NOT_IN_URLS.sub(lambda found: quote(found[0]), document.url.strip()),
+            "url": _NOT_IN_URLS.sub(lambda match: quote(match[0]), document.url.strip()),
             "doi": one_line(document.doi).translate(_IN_TITLES),
             "id": one_line(document.id).translate(_IN_TITLES),
         }
@@ -258,8 +258,8 @@ def outline_of(plan: ReportPlan, most: int) -> Outline:
     ]
     return Outline(
         title=_title(plan.title),
-        sections=_told_apart(planned[:most]),
-        degraded=_left_out(planned[most:]),
+        sections=_make_unique(planned[:most]),
+        degraded=_list_dropped(planned[most:]),
     )
 
 
@@ -280,34 +280,34 @@ async def outline_without_model(question: str, most: int) -> Outline:
     ]
     return Outline(
         title=_title(question),
-        sections=_told_apart(planned[:most]),
-        degraded=tuple(filter(None, (plan.degraded, *_left_out(planned[most:])))),
+        sections=_make_unique(planned[:most]),
+        degraded=tuple(filter(None, (plan.degraded, *_list_dropped(planned[most:])))),
     )
 
 
 def heading(question: str) -> str:
     """A question as the heading of a report, in one line."""
-    return _shortened(one_line(question), 200)
+    return _shorten(one_line(question), 200)
 
 
 def _title(text: str) -> str:
     """A heading of one line, without marks of Markdown around it or citations in it."""
-    return _shortened(_CITATION.sub(r"(\1)", one_line(text)).strip("#*_ "), _LONGEST_HEADING)
+    return _shorten(_CITATION.sub(r"(\1)", one_line(text)).strip("#*_ "), _LONGEST_HEADING)
 
 
-def _shortened(line: str, most: int) -> str:
+def _shorten(line: str, most: int) -> str:
     return line if len(line) <= most else f"{whole_words(line, most)}…"
 
 
-def _told_apart(sections: Sequence[PlannedSection]) -> tuple[PlannedSection, ...]:
-    given = (section.title for section in sections)
-    titles = unique(given, "{} ({})", taken=[REFERENCES], key=str.casefold)
+def _make_unique(sections: Sequence[PlannedSection]) -> tuple[PlannedSection, ...]:
+    names = (section.title for section in sections)
+    titles = unique(names, "{} ({})", taken=[REFERENCES], key=str.casefold)
     return tuple(
         section.model_copy(update={"title": title})
         for section, title in zip(sections, titles, strict=True)
     )
 
 
-def _left_out(sections: Iterable[PlannedSection]) -> tuple[str, ...]:
+def _list_dropped(sections: Iterable[PlannedSection]) -> tuple[str, ...]:
     titles = [section.title for section in sections]
     return (f"planned and left out: {', '.join(titles)}",) if titles else ()

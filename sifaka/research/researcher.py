@@ -65,7 +65,7 @@ class GraphResearcher:
         Args:
             desk: The run.
             history: The user's conversation before the question, for every agent. What the
-                research itself has thought and done is told to its agents apart from it.
+                research itself has thought and done is given to its agents apart from it.
 
         Raises:
             ConfigurationError: The question is empty, there is no adapter, or none of a name.
@@ -89,13 +89,13 @@ class GraphResearcher:
         )
         read = await parsed(work) if progress.plan is None else progress.plan.parsed
         work = replace(work, question=read.question, parsed=read)
-        report = await (_iterative(work) if read.mode == "iterative" else research_report(work))
+        report = await (_run_loop(work) if read.mode == "iterative" else research_report(work))
         author = AUTHOR if self.model is None else self.model.model_id
         thought = report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
         return thought.add_degraded(read.degraded)
 
 
-async def _iterative(work: Work) -> Report:
+async def _run_loop(work: Work) -> Report:
     from sifaka.research.iterative import research_section
 
     plan = PlannedSection(title=ANSWER, question=work.question)
@@ -134,37 +134,37 @@ async def parsed(work: Work) -> ParsedQuery:
         StorageError: The answer could not be put on record.
         Suspended: The answer of the host is needed.
     """
-    asked, inquiry = work.question, work.inquiry
-    by_rule = ParsedQuery(question=asked, mode=chosen_mode(inquiry.mode, asked))
+    question, inquiry = work.question, work.inquiry
+    by_rule = ParsedQuery(question=question, mode=chosen_mode(inquiry.mode, question))
     if not inquiry.history and inquiry.mode != "auto":
         return by_rule
     if work.model is None:
-        told = ("the conversation was not read: there is no model",) if inquiry.history else ()
-        return by_rule.model_copy(update={"degraded": told})
+        lines = ("the conversation was not read: there is no model",) if inquiry.history else ()
+        return by_rule.model_copy(update={"degraded": lines})
     if work.calls.ledger.calls_left < _ROOM or not (work.advisers or inquiry.history):
         return by_rule
     await work.desk.tell("thinking", "reading the question")
-    said = await work.advice(PARSER, parser_prompt(asked))
-    if isinstance(said, BudgetExceeded):
+    answer = await work.advice(PARSER, parser_prompt(question))
+    if isinstance(answer, BudgetExceeded):
         return by_rule
-    if not isinstance(said, ParsedQuestion):
+    if not isinstance(answer, ParsedQuestion):
         return by_rule.model_copy(
-            update={"degraded": (f"the question was read by rules: {said.message}",)}
+            update={"degraded": (f"the question was read by rules: {answer.message}",)}
         )
-    mode = said.mode if inquiry.mode == "auto" else inquiry.mode
+    mode = answer.mode if inquiry.mode == "auto" else inquiry.mode
     if not inquiry.history:
-        return ParsedQuery(question=asked, mode=mode)
-    return _restated(work, said, mode)
+        return ParsedQuery(question=question, mode=mode)
+    return _restate_question(work, answer, mode)
 
 
-def _restated(work: Work, said: ParsedQuestion, mode: Mode) -> ParsedQuery:
+def _restate_question(work: Work, answer: ParsedQuestion, mode: Mode) -> ParsedQuery:
     """The question in the words of the model, where all of them were said before."""
-    asked, question = work.question, one_line(said.question)[:_LONGEST]
-    before = " ".join((asked, *(turn.text for turn in work.inquiry.history)))
-    if overlap(asked, question) >= _SAID and overlap(question, before) >= _SAID:
+    original, question = work.question, one_line(answer.question)[:_LONGEST]
+    before = " ".join((original, *(turn.text for turn in work.inquiry.history)))
+    if overlap(original, question) >= _SAID and overlap(question, before) >= _SAID:
         return ParsedQuery(question=question, mode=mode)
     return ParsedQuery(
-        question=asked,
+        question=original,
         mode=mode,
         degraded=("the question was researched as it was asked: its reading said something else",),
     )

@@ -36,14 +36,14 @@ class Finding(Classified):
     """Words that stand in the document; none while it is not verified."""
 
     @field_serializer("score")
-    def _short(self, score: float) -> float:
+    def _round_score(self, score: float) -> float:
         return round(score, 6)
 
     @classmethod
     def of(cls, number: int, evidence: Evidence, query: str) -> "Finding":
         """The finding that a document makes which was not rejected."""
         document = evidence.document
-        quotes = _quotes(evidence)
+        quotes = _collect_quotes(evidence)
         passages = excerpt(document.text, " ".join((query, *quotes)), LONGEST)
         missing = [quote for quote in quotes if quote not in passages]
         return cls(
@@ -85,9 +85,9 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _quotes(evidence: Evidence) -> tuple[str, ...]:
+def _collect_quotes(evidence: Evidence) -> tuple[str, ...]:
     """The quotes that speak for the document, the most telling first, each once."""
-    found = [
+    quotes = [
         quote
         for judgement in ("support", "somewhat_support")
         for each in evidence.assessments
@@ -95,13 +95,13 @@ def _quotes(evidence: Evidence) -> tuple[str, ...]:
         for quote in each.quotes
         if len(quote) <= _LONGEST_QUOTE
     ]
-    return tuple(dict.fromkeys(map(without_heading, found)))[:_MOST_QUOTES]
+    return tuple(dict.fromkeys(map(without_heading, quotes)))[:_MOST_QUOTES]
 
 
 Stop = Literal["tokens", "time", "iterations", "calls", "cost"]
 """A limit that was reached."""
 ORDER: tuple[Stop, ...] = get_args(Stop)
-"""The order in which they are told."""
+"""The order in which they are reported."""
 
 
 def stop_of(error: BudgetExceeded) -> Stop:
@@ -110,7 +110,7 @@ def stop_of(error: BudgetExceeded) -> Stop:
 
 
 def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
-    """Each limit once, in the order in which they are told."""
+    """Each limit once, in the order in which they are reported."""
     return tuple(sorted(set(stops), key=ORDER.index))
 
 
@@ -119,7 +119,7 @@ SectionStatus = Literal["done", "failed"]
 Written = Literal["model", "plain", "outline"]
 
 _TOLD_IN_FULL = 6
-"""Iterations that an agent is told of in full; of earlier ones the searches."""
+"""Iterations that an agent is shown in full; of earlier ones the searches."""
 
 
 class Round(Frozen):
@@ -132,14 +132,14 @@ class Round(Frozen):
     tasks: tuple[AgentTask, ...] = ()
     findings: tuple[Finding, ...] = ()
     seen: tuple[str, ...] = ()
-    """The sources that were looked at for the first time, those that were turned down included."""
+    """The sources that were looked at for the first time, the rejected ones included."""
     stops: tuple[Stop, ...] = ()
     degraded: tuple[str, ...] = ()
     seconds: float = 0.0
     """Seconds that the loop has taken up to its end."""
 
     def told(self, *, in_full: bool) -> str:
-        """The iteration as agents are told of it."""
+        """The iteration as agents are shown it."""
         searched = "; ".join(task.query for task in self.tasks)
         numbers = ", ".join(str(finding.number) for finding in self.findings) or "none"
         observed = f"Observations: {self.observations}\n" if in_full and self.observations else ""
@@ -179,7 +179,7 @@ class LoopState(Frozen):
 
     @property
     def past(self) -> str:
-        """The earlier iterations as agents are told of them, oldest first."""
+        """The earlier iterations as agents are shown them, oldest first."""
         older = len(self.rounds) - _TOLD_IN_FULL
         return "\n\n".join(
             one.told(in_full=number >= older) for number, one in enumerate(self.rounds)

@@ -92,32 +92,32 @@ class EvidenceChecker(Component):
     ) -> ClaimReport:
         """Check the claims of a text, or given ones, against the evidence.
 
-        See `ClaimChecker.check`. Documents at hand are held against whatever the filters say: those
+        See `ClaimChecker.check`. Documents at hand are used whatever the filters say: those
         are for what is searched.
         """
         options = options or CheckOptions()
         filters = filters_of(options)
         sources = self._sources(options, documents)
-        # An account of its own tells what the check has cost while others spend from the same one.
+        # A ledger of its own counts what the check has cost while others spend from the same one.
         calls = current_calls()
         ledger = calls.ledger.part(Budget())
         with replace(calls, ledger=ledger).active():
-            found = (
-                await self._claims_of(text, options)
+            extracted = (
+                await self._find_claims(text, options)
                 if claims is None
                 else Extracted(claims=claims_given(claims, text))
             )
             # What was given is asked for: its need is 1.
-            wanted = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
-            own = _by_number(judgements, wanted)
-            report = await self._checked(wanted, documents, own, sources, filters, options)
-            if claims is None and self.model is not None and not found.degraded:
+            wanted = [each for each in extracted.claims if each.need >= NEEDS_EVIDENCE]
+            own = _match_claims(judgements, wanted)
+            report = await self._check_claims(wanted, documents, own, sources, filters, options)
+            if claims is None and self.model is not None and not extracted.degraded:
                 # Not before: a host that is asked in rounds gets the same question in each.
-                await self._known.keep_claims(text, self.model.model_id, found.claims)
-        lines = tuple(dict.fromkeys((*found.degraded, *report.degraded)))
+                await self._known.keep_claims(text, self.model.model_id, extracted.claims)
+        lines = tuple(dict.fromkeys((*extracted.degraded, *report.degraded)))
         return report.model_copy(update={"degraded": lines, "usage": ledger.spent})
 
-    async def _claims_of(self, text: str, options: CheckOptions) -> Extracted:
+    async def _find_claims(self, text: str, options: CheckOptions) -> Extracted:
         """The claims of a text, those that a model has found in it before included."""
         if not text.strip():
             return Extracted()
@@ -129,7 +129,7 @@ class EvidenceChecker(Component):
         with scope("claims"):
             return await extract(text, self.model)
 
-    async def _checked(
+    async def _check_claims(
         self,
         claims: Sequence[Claim],
         documents: Sequence[Document],
@@ -145,34 +145,34 @@ class EvidenceChecker(Component):
         if not chosen:
             return ClaimReport()
         # On record, as it reaches prompts: they are the same when the run is resumed.
-        at = datetime.fromisoformat(await recorded("clock", "now", self._time))
-        asked = {n: claims[n] for n in chosen}
-        given = await of_claims(asked, at_hand(documents, at), options.max_documents)
+        at = datetime.fromisoformat(await recorded("clock", "now", self._read_clock))
+        picked = {n: claims[n] for n in chosen}
+        given = await of_claims(picked, at_hand(documents, at), options.max_documents)
         model = "" if self.model is None else str(self.model.model_id)
         bases = {n: basis_of(sources, filters, given[n], model, options) for n in chosen}
         age = timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
         with scope("known"):
-            open_ = {n: claim for n, claim in asked.items() if n not in own}
-            known = await self._known.take(open_, bases, oldest=at - age)
-        fresh = {n: claim for n, claim in asked.items() if n not in known}
-        found = await find(fresh, given, sources, most=options.max_documents, filters=filters)
-        judged = await self._judged(fresh, found, own, double=options.checks == "double")
+            open_ = {n: claim for n, claim in picked.items() if n not in own}
+            reused = await self._known.take(open_, bases, oldest=at - age)
+        fresh = {n: claim for n, claim in picked.items() if n not in reused}
+        searched = await find(fresh, given, sources, most=options.max_documents, filters=filters)
+        judged = await self._judge_claims(fresh, searched, own, double=options.checks == "double")
         verdicts: dict[int, ClaimVerdict] = {}
         for n, claim in fresh.items():
             is_own = n in own  # which is for this caller alone
             failure = "" if self.model or is_own else NO_MODEL
-            if found[n].status == "search_failed":
-                failure = f"the search failed: {'; '.join(found[n].degraded)}"
+            if searched[n].status == "search_failed":
+                failure = f"the search failed: {'; '.join(searched[n].degraded)}"
             # A later check would find no more.
-            is_complete = not found[n].failures and not (self.model and _failed(judged[n]))
+            is_complete = not searched[n].failures and not (self.model and _find_failed(judged[n]))
             basis = bases[n] if is_complete and not is_own else ""
             verdicts[n] = verdict_of(claim, judged[n], at=at, failure=failure, basis=basis)
         await self._known.keep(verdicts.values())
-        verdicts |= known
+        verdicts |= reused
         further = len(claims) - len(chosen)
         unjudged = [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
         if self.model is not None:
-            failed = [each for sources in judged.values() for each in _failed(sources)]
+            failed = [each for sources in judged.values() for each in _find_failed(sources)]
             unjudged = [f"{s.document.title[:100] or s.document.place}: {s.reason}" for s in failed]
         return ClaimReport(
             verdicts=tuple(
@@ -187,28 +187,28 @@ class EvidenceChecker(Component):
             ),
             degraded=(
                 *((f"{further} further claims were not checked",) if further else ()),
-                *(line for each in found.values() for line in (*each.degraded, *each.notes)),
+                *(line for each in searched.values() for line in (*each.degraded, *each.notes)),
                 *unjudged,
             ),
         )
 
-    async def _judged(
+    async def _judge_claims(
         self,
         claims: Mapping[int, Claim],
-        found: Mapping[int, Searched],
+        searched: Mapping[int, Searched],
         own: Mapping[int, Judgement],
         *,
         double: bool,
     ) -> dict[int, tuple[JudgedSource, ...]]:
-        documents = {n: each.documents for n, each in found.items()}
-        said = {
+        documents = {n: each.documents for n, each in searched.items()}
+        judged = {
             n: await by_caller(claims[n], documents.pop(n), judgement)
             for n, judgement in own.items()
             if n in documents
         }
         if self.model is None:
-            return said | {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        return said | await held(claims, documents, self.model, double=double)
+            return judged | {n: await unjudged(claims[n], d) for n, d in documents.items()}
+        return judged | await held(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""
@@ -221,25 +221,25 @@ class EvidenceChecker(Component):
             )
         return ()
 
-    async def _time(self) -> str:
+    async def _read_clock(self) -> str:
         return self._clock().isoformat()
 
 
-def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict[int, Judgement]:
+def _match_claims(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict[int, Judgement]:
     numbers = {normal(claim.text): n for n, claim in enumerate(claims)}
     numbers |= {str(n + 1): n for n in range(len(claims))}
-    found: dict[int, Judgement] = {}
+    matches: dict[int, Judgement] = {}
     for each in judgements:
         number = numbers.get(normal(each.claim))
         if number is None:
             raise ConfigurationError(
                 f"no claim is {each.claim[:80]!r}", "give its words, or its number from 1"
             )
-        found[number] = each
-    return found
+        matches[number] = each
+    return matches
 
 
-def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
+def _find_failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
     """The documents that were not judged."""
     return [each for each in judged if each.stance == "unjudged"]
 
@@ -253,7 +253,7 @@ def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument
 
     One that was found somewhere before says where and when; another counts as retrieved `at`.
     """
-    made = [_source(document, at) for document in documents if document.text.strip()]
+    made = [_as_source(document, at) for document in documents if document.text.strip()]
     return tuple(made[places[0]] for places in sorted(map(sorted, groups(made))))
 
 
@@ -302,8 +302,8 @@ async def find(
     }
 
 
-def _source(document: Document, at: datetime) -> SourceDocument:
-    told = document.metadata
-    return SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN)).model_copy(
-        update={"retrieved_at": moment(told.get("retrieved_at")) or at}
+def _as_source(document: Document, at: datetime) -> SourceDocument:
+    metadata = document.metadata
+    return SourceDocument.of(document, adapter=str(metadata.get("adapter") or GIVEN)).model_copy(
+        update={"retrieved_at": moment(metadata.get("retrieved_at")) or at}
     )

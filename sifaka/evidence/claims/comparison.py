@@ -66,8 +66,8 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
     """
     claim = uncited(claim)
     sentences = [each for each in sentences_near(claim, document) if len(each) <= _LONGEST]
-    if said := next((each for each in sentences if _repeats(claim, each)), ""):
-        return Assessment(criterion="claim", judgement="support", quotes=(said,))
+    if sentence := next((each for each in sentences if _repeats(claim, each)), ""):
+        return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
     about = [each for each in sentences if _is_about(claim, each, document.title)]
     if len(about) == 1 and _differs_in_a_figure(claim, about[0], document.title):
         return Assessment(
@@ -81,14 +81,14 @@ def disagreement(claim: str, quoted: str) -> str:
 
     Empty where they have all of them, in whatever notation.
     """
-    theirs = _figures(quoted)
-    known = frozenset[str]().union(*(other.readings for other in theirs))
+    theirs = _find_figures(quoted)
+    readings = frozenset[str]().union(*(other.readings for other in theirs))
     missing = (
         f"the words quoted do not say {each.text[:80]!r}"
-        for each in _figures(uncited(claim))
-        # `One` and `a` are seldom meant as numbers.
+        for each in _find_figures(uncited(claim))
+        # `One` and `a` are seldom numbers.
         if each.value != "1"
-        and not (each.readings & known or any(is_same(each, other) for other in theirs))
+        and not (each.readings & readings or any(is_same(each, other) for other in theirs))
     )
     return next(missing, "")
 
@@ -98,9 +98,9 @@ def sentence_near(claim: str, document: SourceDocument) -> str:
     wanted = stems(claim)
     own = wanted - stems(document.title)  # the subject's name stands everywhere, or nowhere
     shared = {
-        each: (len(own & found), len(wanted & found))
+        each: (len(own & words), len(wanted & words))
         for each in sentences_near(claim, document)
-        for found in (stems(each),)
+        for words in (stems(each),)
     }
     best = max(shared, key=lambda each: shared[each], default="")
     return best if best and any(shared[best]) else ""
@@ -116,10 +116,10 @@ def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
 
 def rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A sentence, or the rows of a table and the items of a list, each by itself."""
-    for found in _ROW.finditer(text, start, end):
-        if found.start() > start:
-            yield start, found.start()
-            start = found.start()
+    for row in _ROW.finditer(text, start, end):
+        if row.start() > start:
+            yield start, row.start()
+            start = row.start()
     yield start, end
 
 
@@ -128,7 +128,7 @@ def uncited(claim: str) -> str:
     return _CITATION.sub("", claim)
 
 
-def _figures(text: str) -> list[Statement]:
+def _find_figures(text: str) -> list[Statement]:
     return [each for each in read(text) if each.kind in _COMPARED]
 
 
@@ -139,7 +139,7 @@ def _tokens(text: str) -> list[str]:
 def _repeats(claim: str, sentence: str) -> bool:
     """True when a sentence has the words of a claim, in their order or with the end put first.
 
-    In any order would be too many: who beats whom, or `5 to 7`, is told by the order alone.
+    In any order would be too many: who beats whom, or `5 to 7`, is said by the order alone.
     """
     ours, theirs = _tokens(claim), _tokens(sentence)
     return sorted(ours) == sorted(theirs) and any(
@@ -149,13 +149,13 @@ def _repeats(claim: str, sentence: str) -> bool:
 
 def _is_about(claim: str, sentence: str, title: str) -> bool:
     """True when all that a claim says besides figures stands in the sentence, and little else."""
-    ours, theirs = (stems(_bare(text)) - stems(title) for text in (claim, sentence))
+    ours, theirs = (stems(_drop_figures(text)) - stems(title) for text in (claim, sentence))
     return bool(ours) and ours <= theirs and len(ours) >= _SAME * len(theirs)
 
 
-def _bare(text: str) -> str:
+def _drop_figures(text: str) -> str:
     """The text without its numbers, dates and amounts."""
-    return blanked(text, [(each.start, each.end) for each in _figures(text)])
+    return blanked(text, [(each.start, each.end) for each in _find_figures(text)])
 
 
 def _differs_in_a_figure(claim: str, sentence: str, title: str) -> bool:
@@ -163,14 +163,14 @@ def _differs_in_a_figure(claim: str, sentence: str, title: str) -> bool:
 
     A sentence need not say the whole title of its document, if that is what the claim is about.
     """
-    ours, theirs = _figures(claim), _figures(sentence)
+    ours, theirs = _find_figures(claim), _find_figures(sentence)
     gone = [each for each in ours if not any(is_same(each, other) for other in theirs)]
     came = [each for each in theirs if not any(is_same(each, other) for other in ours)]
     if len(gone) != 1 or len(came) != 1 or gone[0].kind != came[0].kind or came[0].weak:
         return False
     named = _tokens(title)
     subject = set(named) if " ".join(named) in " ".join(_tokens(claim)) else set[str]()
-    claimed, stated = set(_tokens(_bare(claim))), set(_tokens(_bare(sentence)))
+    claimed, stated = set(_tokens(_drop_figures(claim))), set(_tokens(_drop_figures(sentence)))
     return (
         # A word such as `not` may stand in the claim alone, and a small one more, such as `no` or
         # `than`, may turn a sentence over: that is for a judge.
@@ -220,7 +220,7 @@ class _Answers(Form):
     answers: list[_Answer]
 
 
-async def asked_again(asked: Sequence[str], model: "Model") -> list[_Answer]:
+async def asked_again(passages: Sequence[str], model: "Model") -> list[_Answer]:
     """Ask about claims and the words that each is said to rest on, twenty in one call.
 
     Returns:
@@ -228,31 +228,31 @@ async def asked_again(asked: Sequence[str], model: "Model") -> list[_Answer]:
         has confirmed stays in doubt.
     """
     questions = {
-        f"second {at}": partial(_ask_again, asked[at : at + CLAIMS_EACH], model)
-        for at in range(0, len(asked), CLAIMS_EACH)
+        f"second {at}": partial(_ask_again, passages[at : at + CLAIMS_EACH], model)
+        for at in range(0, len(passages), CLAIMS_EACH)
     }
     return list(chain(*await fan_out(questions, calls_each=0, parallel=PARALLEL)))
 
 
 async def _ask_again(doubtful: Sequence[str], model: "Model") -> list[_Answer]:
-    asked = "\n\n".join(
+    question = "\n\n".join(
         (
             *(f"Claim {number}:\n\n{each}" for number, each in enumerate(doubtful, 1)),
             "Does each passage say what its claim says? What is missing, added or weaker?",
         )
     )
     try:
-        answer, _ = await ask(model, PROMPT.text, asked, _Answers)
+        answer, _ = await ask(model, PROMPT.text, question, _Answers)
     except (ModelProviderError, BudgetExceeded) as error:
         no = _Answer(id="none", says=False, missing=f"it was not confirmed: {error.message}")
         return [no] * len(doubtful)
-    said = {
+    answers = {
         each.id.strip(): each.model_copy(update={"missing": " ".join(each.missing.split())[:200]})
         # Of two answers the one that says no counts.
         for each in sorted(answer.answers, key=lambda each: not each.says)
     }
     absent = _Answer(id="none", says=False, missing="it was not confirmed when asked once more")
-    return [said.get(str(number), absent) for number in range(1, len(doubtful) + 1)]
+    return [answers.get(str(number), absent) for number in range(1, len(doubtful) + 1)]
 
 
 _AROUND = 1_500
@@ -300,10 +300,10 @@ async def held(
     its quotes do not have, or with `double` about all support. What is not confirmed is
     in doubt.
     """
-    said: dict[tuple[int, str], JudgedSource] = {}
+    results: dict[tuple[int, str], JudgedSource] = {}
     texts: dict[str, QuotableText] = {}
-    numbers = {_criterion(n, claim).id: n for n, claim in claims.items()}
-    packs = packed(_sheets(claims, documents))
+    numbers = {_make_criterion(n, claim).id: n for n, claim in claims.items()}
+    packs = packed(_make_sheets(claims, documents))
     questions = verifications(packs, question=_QUESTION, model=model)
     answered = await fan_out(questions, calls_each=0, parallel=PARALLEL)
     for sheet, answer in zip(chain(*packs), chain(*answered), strict=True):
@@ -314,41 +314,41 @@ async def held(
         for criterion in sheet.criteria:
             n = numbers[criterion.id]
             # An answer has an assessment for each criterion, or says why it has none.
-            said[n, document.key] = await (
-                _unjudged(claims[n], document, answer.degraded)
+            results[n, document.key] = await (
+                _cite_nearest(claims[n], document, answer.degraded)
                 if answer.degraded is not None
                 else to_thread.run_sync(
-                    _judged, claims[n], document, assessments[criterion.id], texts[document.key]
+                    _judge_one, claims[n], document, assessments[criterion.id], texts[document.key]
                 )
             )
     doubtful = {
-        place: _doubtful(claims[place[0]], judged, texts[place[1]])
-        for place, judged in said.items()
+        key: _show_doubt(claims[key[0]], judged, texts[key[1]])
+        for key, judged in results.items()
         if judged.stance == "supports" and (double or judged.flag)
     }
     again = await asked_again(list(doubtful.values()), model)
-    for place, answer in zip(doubtful, again, strict=True):
+    for key, answer in zip(doubtful, again, strict=True):
         if not answer.says:
-            reason = "; ".join(filter(None, (said[place].flag, answer.missing)))
-            said[place] = said[place]._replace(
+            reason = "; ".join(filter(None, (results[key].flag, answer.missing)))
+            results[key] = results[key]._replace(
                 stance="in_doubt", reason=reason or "asked once more, the judge does not confirm"
             )
     return {
         # Scores are those of the claim's own search.
-        number: tuple(said[number, d.key]._replace(document=d) for d in found)
-        for number, found in documents.items()
+        number: tuple(results[number, d.key]._replace(document=d) for d in sources)
+        for number, sources in documents.items()
     }
 
 
-def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
+def _show_doubt(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
     """A claim and the sentences that were quoted for it, with their neighbours."""
-    shown = GAP.join(dict.fromkeys(with_neighbours(quote, text) for quote in judged.quotes))
+    passage = GAP.join(dict.fromkeys(with_neighbours(quote, text) for quote in judged.quotes))
     title = judged.document.title
     return "\n\n".join(
         (
             frame("claim", claim.text[:_CLAIM]),
             *((frame("title", title),) if title else ()),
-            frame("passage", shown[:_PASSAGE]),
+            frame("passage", passage[:_PASSAGE]),
         )
     )
 
@@ -358,51 +358,51 @@ async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[J
 
     Where no understanding is needed they are judged by rule.
     """
-    found: list[JudgedSource] = []
+    judged: list[JudgedSource] = []
     for document in await to_thread.run_sync(rank_documents, claim.text, documents):
-        said = await to_thread.run_sync(judged_by_rule, claim.text, document)
-        found.append(
-            await _unjudged(claim, document, NO_MODEL)
-            if said is None
-            else JudgedSource(document, stance_of(said), said.quotes)
+        assessment = await to_thread.run_sync(judged_by_rule, claim.text, document)
+        judged.append(
+            await _cite_nearest(claim, document, NO_MODEL)
+            if assessment is None
+            else JudgedSource(document, stance_of(assessment), assessment.quotes)
         )
-    return tuple(found)
+    return tuple(judged)
 
 
 async def by_caller(
-    claim: Claim, documents: Sequence[SourceDocument], said: Judgement
+    claim: Claim, documents: Sequence[SourceDocument], judgement: Judgement
 ) -> tuple[JudgedSource, ...]:
     """The caller's judgement on a claim, with its quote looked up in each document.
 
     What the figures of claim and quote leave in doubt the caller is asked once more, by the answer.
     """
-    stance = _MEANING[said.verdict]
+    stance = _MEANING[judgement.verdict]
 
     def one(document: SourceDocument) -> JudgedSource | None:
         if stance == "insufficient":
             return JudgedSource(document, stance)
         text = QuotableText(plain(document.text))
-        if not said.quote.strip() or text.find(said.quote) is None:
+        if not judgement.quote.strip() or text.find(judgement.quote) is None:
             return None
-        judged = _quoted(claim, JudgedSource(document, stance, (said.quote,)), text)
-        if judged.flag and not said.confirmed:
+        judged = _widen_quotes(claim, JudgedSource(document, stance, (judgement.quote,)), text)
+        if judged.flag and not judgement.confirmed:
             return judged._replace(stance="in_doubt", reason=f"{judged.flag}: {_READ_AGAIN}")
         return judged
 
-    found = [each for document in documents if (each := await to_thread.run_sync(one, document))]
+    hits = [each for document in documents if (each := await to_thread.run_sync(one, document))]
     missing = "the quote given for it is in none of its sources"
-    return tuple(found or [await _unjudged(claim, document, missing) for document in documents])
+    return tuple(hits or [await _cite_nearest(claim, document, missing) for document in documents])
 
 
-def _sheets(
+def _make_sheets(
     claims: Mapping[int, Claim], documents: Mapping[int, Sequence[SourceDocument]]
 ) -> list[Sheet]:
     """Each document with the claims that found it; again for those a question has no room for."""
     by_document: dict[str, tuple[SourceDocument, list[Criterion]]] = {}
-    for number, found in documents.items():
-        for document in found:
+    for number, sources in documents.items():
+        for document in sources:
             _, criteria = by_document.setdefault(document.key, (document, []))
-            criteria.append(_criterion(number, claims[number]))
+            criteria.append(_make_criterion(number, claims[number]))
     return [
         Sheet(document, criteria[at : at + JUDGEMENTS])
         for document, criteria in by_document.values()
@@ -410,7 +410,7 @@ def _sheets(
     ]
 
 
-def _criterion(number: int, claim: Claim) -> Criterion:
+def _make_criterion(number: int, claim: Claim) -> Criterion:
     return Criterion(id=f"claim-{number + 1}", type="claim", description=claim.text)
 
 
@@ -419,19 +419,19 @@ def stance_of(assessment: Assessment) -> Stance:
     return "contradicts" if assessment.contradicts else _STANCES[assessment.judgement]
 
 
-def _judged(
+def _judge_one(
     claim: Claim, document: SourceDocument, said: Assessment, text: QuotableText
 ) -> JudgedSource:
     lost = "what was quoted for it is not in the document"
     reason = lost if "quote_not_found" in said.flags else ""
-    return _quoted(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
+    return _widen_quotes(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
 
 
-def _quoted(claim: Claim, judged: JudgedSource, text: QuotableText) -> JudgedSource:
+def _widen_quotes(claim: Claim, judged: JudgedSource, text: QuotableText) -> JudgedSource:
     """A judgement with the whole sentences of its quotes, and what disagrees about support."""
     quotes = tuple(dict.fromkeys(sentences_of(quote, text) for quote in judged.quotes))
-    told = "\n".join((*quotes, judged.document.title, judged.document.day))
-    flag = disagreement(claim.text, told) if judged.stance == "supports" else ""
+    words = "\n".join((*quotes, judged.document.title, judged.document.day))
+    flag = disagreement(claim.text, words) if judged.stance == "supports" else ""
     return judged._replace(quotes=quotes, flag=flag)
 
 
@@ -443,7 +443,7 @@ def sentences_of(quote: str, document: QuotableText) -> str:
     place = document.find(quote)
     if place is None:
         return quote
-    spans = _spans(document.text, place)
+    spans = _find_spans(document.text, place)
     inside = [span for span in spans if span[0] < place[1] and span[1] > place[0]] or [place]
     return " ".join(without_heading(document.text[slice(*span)]) for span in inside)
 
@@ -453,13 +453,13 @@ def with_neighbours(sentences: str, document: QuotableText) -> str:
     place = document.find(sentences)
     if place is None:
         return sentences
-    spans = _spans(document.text, place)
+    spans = _find_spans(document.text, place)
     start = max((first for first, last in spans if last <= place[0]), default=place[0])
     end = min((last for first, last in spans if first >= place[1]), default=place[1])
     return document.text[start:end].strip()
 
 
-def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
+def _find_spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
     """The sentences around a place."""
     first, last = max(0, place[0] - _AROUND), min(len(text), place[1] + _AROUND)
     around = text[first:last]
@@ -470,7 +470,7 @@ def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
     ]
 
 
-async def _unjudged(claim: Claim, document: SourceDocument, reason: str) -> JudgedSource:
+async def _cite_nearest(claim: Claim, document: SourceDocument, reason: str) -> JudgedSource:
     """The document with its sentence that is nearest to a claim, between its neighbours.
 
     None of one that speaks about something else.

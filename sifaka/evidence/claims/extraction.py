@@ -89,10 +89,10 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
     parts = [frame("task", task, lasting=True)] if task else []
     parts += [frame("text", text), "List the claims of fact in the text above."]
     answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Claims)
-    given = [found for found in answer.claims if found.claim.strip()]
-    claims = list(merged(_anchored(found, text) for found in given[:_MOST]))
+    stated = [each for each in answer.claims if each.claim.strip()]
+    claims = list(merged(_anchor_claim(each, text) for each in stated[:_MOST]))
     claims.sort(key=lambda claim: len(text) if claim.start is None else claim.start)
-    return Extracted(claims=tuple(claims), degraded=_left_out(len(given)), usage=usage)
+    return Extracted(claims=tuple(claims), degraded=_report_rest(len(stated)), usage=usage)
 
 
 async def extract(text: str, model: "Model | None") -> Extracted:
@@ -109,12 +109,12 @@ async def extract(text: str, model: "Model | None") -> Extracted:
 
 def claims_by_rule(text: str) -> Extracted:
     """The sentences with numbers, names or dates as claims; see `checkable`."""
-    found = checkable(text)
-    return Extracted(claims=merged(found[:_MOST]), degraded=_left_out(len(found)))
+    claims = checkable(text)
+    return Extracted(claims=merged(claims[:_MOST]), degraded=_report_rest(len(claims)))
 
 
-def _left_out(found: int) -> tuple[str, ...]:
-    return (f"{found - _MOST} further claims of the text were left out",) if found > _MOST else ()
+def _report_rest(count: int) -> tuple[str, ...]:
+    return (f"{count - _MOST} further claims of the text were left out",) if count > _MOST else ()
 
 
 def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:
@@ -124,18 +124,18 @@ def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:
         ConfigurationError: One is empty or too long.
     """
     made: list[Claim] = []
-    for number, given in enumerate(claims):
-        told = given.strip()
-        if not told:
+    for number, claim in enumerate(claims):
+        words = claim.strip()
+        if not words:
             raise ConfigurationError(f"claims[{number}] is empty", "give a sentence that claims it")
-        if len(told) > LONGEST:
+        if len(words) > LONGEST:
             raise ConfigurationError(
-                f"claims[{number}] is {len(told):,} characters long",
+                f"claims[{number}] is {len(words):,} characters long",
                 f"give claims of {LONGEST:,} characters or fewer, or the text they are from",
             )
-        start = text.find(told)
-        place = {} if start < 0 else {"quote": told, "start": start, "end": start + len(told)}
-        made.append(Claim.model_validate({"text": told, **place}))
+        start = text.find(words)
+        fields = {} if start < 0 else {"quote": words, "start": start, "end": start + len(words)}
+        made.append(Claim.model_validate({"text": words, **fields}))
     return merged(made)
 
 
@@ -155,21 +155,21 @@ def normal(claim: str) -> str:
 
     In short words case does, as 5 MW are not 5 mW; not in the first, nor where all is in capitals.
     """
-    told = unicodedata.normalize("NFC", claim)
-    first, *others = (told.casefold() if told.isupper() else told).split() or [""]
+    text = unicodedata.normalize("NFC", claim)
+    first, *others = (text.casefold() if text.isupper() else text).split() or [""]
     kept = (each if len(each) <= _SHORT else each.casefold() for each in others)
     return " ".join((first.casefold(), *kept)).rstrip(" .!…。！")
 
 
-def _anchored(found: _Found, text: str) -> Claim:
-    said = found.claim.strip()[:LONGEST]
-    span = anchor(text, found.quote)
-    if span is None and said in text:
-        span = text.index(said), text.index(said) + len(said)
+def _anchor_claim(answer: _Found, text: str) -> Claim:
+    words = answer.claim.strip()[:LONGEST]
+    span = anchor(text, answer.quote)
+    if span is None and words in text:
+        span = text.index(words), text.index(words) + len(words)
     if span is None:
-        return Claim(text=said, quote=found.quote[:200], need=found.need)
+        return Claim(text=words, quote=answer.quote[:200], need=answer.need)
     start, end = span
-    return Claim(text=said, quote=text[start:end], start=start, end=end, need=found.need)
+    return Claim(text=words, quote=text[start:end], start=start, end=end, need=answer.need)
 
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -228,25 +228,25 @@ def checkable(text: str) -> list[Claim]:
     opinion that states no number. It goes by marks of writing: names count where a script has
     capitals.
     """
-    found: list[Claim] = []
-    prose = blanked(text, _others(text))
+    claims: list[Claim] = []
+    prose = blanked(text, _find_non_prose(text))
     before, done = "", 0
     for first, end in sentences(prose):
         item = _ITEM.match(prose, first, end)
         start = item.end() if item else first
         if item or _BLANK_LINE.search(prose, done, first):
             before = ""
-        plain = _plain(text[start:end]) if end - start <= _LONGEST else ""
-        need = _need(plain)
+        plain = _drop_markup(text[start:end]) if end - start <= _LONGEST else ""
+        need = _weigh_need(plain)
         if need:
-            told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
+            full = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
             quote = text[start:end]
-            found.append(Claim(text=told[:LONGEST], quote=quote, start=start, end=end, need=need))
+            claims.append(Claim(text=full[:LONGEST], quote=quote, start=start, end=end, need=need))
         before, done = plain, end
-    return found
+    return claims
 
 
-def _need(sentence: str) -> float:
+def _weigh_need(sentence: str) -> float:
     """The need of evidence for a sentence; 0 where there is nothing to look up."""
     words = _WORD.findall(sentence)
     unspaced = not sentence.isascii() and len(sentence) >= _SHORTEST_UNSPACED
@@ -272,11 +272,11 @@ def _has_name(words: list[str]) -> bool:
     )
 
 
-def _plain(sentence: str) -> str:
+def _drop_markup(sentence: str) -> str:
     return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", sentence)).split())
 
 
-def _others(text: str) -> list[Span]:
+def _find_non_prose(text: str) -> list[Span]:
     """Front matter, code, headings, tables and what looks like one, quotes, references."""
     markdown = Markdown(text)
     headings = [*(start for start, _ in markdown.places("heading_open")), len(text)]

@@ -46,7 +46,7 @@ _QUOTE = 1_000
 
 
 class JudgedSource(NamedTuple):
-    """A document that a claim was held against."""
+    """A document that a claim was checked against."""
 
     document: SourceDocument
     stance: Stance
@@ -80,7 +80,7 @@ def verdict_of(
 
     Args:
         claim: The claim.
-        held: The documents that it was held against, best first.
+        held: The documents that it was checked against, best first.
         at: When.
         failure: Why nothing more could be found, when the search has failed altogether.
         basis: What the verdict may be taken again on.
@@ -107,13 +107,13 @@ def verdict_of(
             # What is equally decisive keeps its order.
             for each in sorted(held, key=lambda each: _DECISIVE_FIRST.index(each.stance))
         ),
-        reason=_reason(status, held, failure),
+        reason=_explain_status(status, held, failure),
         checked_at=at,
         basis=basis,
     )
 
 
-def _reason(status: ClaimStatus, held: Sequence[JudgedSource], failure: str) -> str:
+def _explain_status(status: ClaimStatus, held: Sequence[JudgedSource], failure: str) -> str:
     if status == "unverified":
         return failure or next((each.reason for each in held if each.stance == "unjudged"), "")
     if status == "in_doubt":
@@ -154,18 +154,18 @@ class KnownVerdicts:
             bases: For each all that a verdict on it depends on.
             oldest: Verdicts of this moment and before count no longer.
         """
-        asked = {
+        request = {
             "claims": [normal(claim.text) for claim in claims.values()],
             "bases": [bases[n] for n in claims],
         }
 
         async def look() -> str:
             keys = [_key("claim", bases[n], normal(claim.text)) for n, claim in claims.items()]
-            kept = [_read(ClaimVerdict, await self._cache.get(key) or b"") for key in keys]
+            kept = [_parse_kept(ClaimVerdict, await self._cache.get(key) or b"") for key in keys]
             fresh = (each if each and each.checked_at > oldest else None for each in kept)
             return _RECORD.dump_json(tuple(fresh)).decode()
 
-        record = _RECORD.validate_json(await recorded("known verdicts", asked, look))
+        record = _RECORD.validate_json(await recorded("known verdicts", request, look))
         return {
             number: verdict.model_copy(update={"claim": claim, "reused": True})
             for (number, claim), verdict in zip(claims.items(), record, strict=True)
@@ -185,7 +185,7 @@ class KnownVerdicts:
         async def look() -> str:
             return (await self._cache.get(key) or b"").decode()
 
-        return _read(Extracted, await recorded("known claims", {"text": key}, look))
+        return _parse_kept(Extracted, await recorded("known claims", {"text": key}, look))
 
     async def keep_claims(self, text: str, model: str, claims: tuple[Claim, ...]) -> None:
         """Keep the claims that a model has found in a text."""
@@ -196,9 +196,9 @@ class KnownVerdicts:
             await self._cache.set(key, value.model_dump_json().encode(), ttl=_LONGEST_KEPT)
 
 
-def _read(form: type[Kept], told: str | bytes) -> Kept | None:
+def _parse_kept(form: type[Kept], data: str | bytes) -> Kept | None:
     with suppress(ValidationError):  # nothing, or of another version of this program
-        return form.model_validate_json(told)
+        return form.model_validate_json(data)
 
 
 def basis_of(
@@ -209,18 +209,18 @@ def basis_of(
     options: CheckOptions,
 ) -> str:
     """A digest of all that a verdict depends on besides the claim and the time."""
-    told = {
+    parts = {
         "adapters": [(adapter.name, adapter.place) for adapter in adapters],
         "filters": filters.model_dump(mode="json"),
-        # A judge is told when a document was published, and may quote that.
+        # A judge is shown when a document was published, and may quote that.
         "given": sorted(f"{document.key} {document.published}" for document in given),
         "model": model,
         "documents": options.max_documents,
         "checks": options.checks,
     }
-    return sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _key(kind: str, *parts: str) -> str:
-    told = "\n".join(parts).encode("utf-8", "surrogatepass")
-    return f"{kind}:{sha256(told).hexdigest()}"
+    data = "\n".join(parts).encode("utf-8", "surrogatepass")
+    return f"{kind}:{sha256(data).hexdigest()}"

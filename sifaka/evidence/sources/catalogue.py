@@ -76,7 +76,7 @@ class AdapterSpec:
             self.wrong("needs the URL of a server")
         try:
             parts = urlsplit(self.rest)
-            known = bool(parts.hostname) and (parts.port or 1) > 0
+            valid = bool(parts.hostname) and (parts.port or 1) > 0
         except ValueError:
             self.wrong("has a wrong host or port")
         if "@" in parts.netloc:
@@ -84,7 +84,7 @@ class AdapterSpec:
                 "has credentials in its URL",
                 f"give them as SIFAKA_ADAPTER_KEYS={self.name}=user:password",
             )
-        if not known or parts.fragment or not self.rest.isprintable() or " " in self.rest:
+        if not valid or parts.fragment or not self.rest.isprintable() or " " in self.rest:
             self.wrong("has a wrong URL")
         return parts
 
@@ -109,7 +109,7 @@ class AdapterSpec:
         Raises:
             ConfigurationError: One is unknown, or empty.
         """
-        found: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         for name, value in parse_qsl(query, keep_blank_values=True):
             if name not in known:
                 keys = "; keys go into SIFAKA_ADAPTER_KEYS" if "key" in name.lower() else ""
@@ -120,8 +120,8 @@ class AdapterSpec:
             if not (_CONTACT if name == "contact" else _FIELD).fullmatch(value):
                 what = "a mail address or a URL" if name == "contact" else "a name or a word"
                 self.wrong(f"has a wrong {name!r}", f"give {what}")
-            found.setdefault(name, []).append(value)
-        return found
+            values.setdefault(name, []).append(value)
+        return values
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
@@ -146,7 +146,7 @@ def _mediawiki(spec: AdapterSpec) -> Adapter:
     )
 
 
-def _indexed(spec: AdapterSpec, server: Server, *, own: tuple[str, ...] = ()) -> Adapter:
+def _open_index(spec: AdapterSpec, server: Server, *, own: tuple[str, ...] = ()) -> Adapter:
     """An adapter for an index whose fields the URL names; `own` are fields of this kind alone."""
     base, index, query = spec.index()
     named = spec.options(query, (*FIELD_OPTIONS, *own))
@@ -223,22 +223,22 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
         "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, "Bearer"),
         "elasticsearch": _Scheme(
             "elasticsearch+https://host:9200/index?text=body",
-            partial(_indexed, server=QUERY_DSL),
+            partial(_open_index, server=QUERY_DSL),
             bare="ApiKey",
         ),
         "opensearch": _Scheme(
             "opensearch+https://host:9200/index?text=body",
-            partial(_indexed, server=QUERY_DSL),
+            partial(_open_index, server=QUERY_DSL),
             bare="Bearer",
         ),
         "solr": _Scheme(
             "solr+http://host:8983/solr/core?text=body",
-            partial(_indexed, server=SOLR),
+            partial(_open_index, server=SOLR),
             bare="Bearer",
         ),
         "meilisearch": _Scheme(
             "meilisearch+https://host:7700/index?text=body",
-            partial(_indexed, server=MEILISEARCH, own=("timestamp",)),
+            partial(_open_index, server=MEILISEARCH, own=("timestamp",)),
             bare="Bearer",
         ),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, "Bearer"),
@@ -270,11 +270,11 @@ def parse_adapter(text: str) -> AdapterSpec:
             "names are 1 to 40 lower-case letters, digits, - and _, a letter first",
         )
     allowed = f"allowed: {FORMS}"
-    found = _SCHEME.fullmatch(rest.strip())
-    if found is None:
+    match = _SCHEME.fullmatch(rest.strip())
+    if match is None:
         what = name or rest.strip().partition(":")[0][:40]
         raise ConfigurationError(f"{what!r} names no source", allowed)
-    scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
+    scheme, transport, rest = match[1].lower(), (match[2] or "").lower(), match[3]
     name = name or scheme[:40]
     if scheme not in SCHEMES:
         raise ConfigurationError(

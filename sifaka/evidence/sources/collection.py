@@ -39,7 +39,7 @@ class Adapter(Protocol):
         ...
 
     async def health(self) -> Health:
-        """Look whether the source answers, within some seconds; what fails is told, not raised."""
+        """Look if the source answers, within some seconds; what fails is reported, not raised."""
         ...
 
     async def aclose(self) -> None:
@@ -73,7 +73,7 @@ class Adapters:
     def __init__(self, adapters: Iterable[Adapter] = ()) -> None:
         self._adapters: dict[str, Adapter] = {}
         self.verdicts = MemoryCache()
-        """Verdicts on claims that were held against these sources; see `EvidenceChecker`."""
+        """Verdicts on claims that were checked against these sources; see `EvidenceChecker`."""
         for adapter in adapters:
             if self._adapters.setdefault(adapter.name, adapter) is not adapter:
                 raise ConfigurationError(
@@ -143,13 +143,13 @@ def authorization(secret: str, *, bare: Scheme = "Bearer") -> str:
     Raises:
         ConfigurationError: It cannot be sent; nothing of it is in the message.
     """
-    told = secret.strip()
-    if (named := _WITH_SCHEME.fullmatch(told)) and _TOKEN.fullmatch(named[2]):
+    value = secret.strip()
+    if (named := _WITH_SCHEME.fullmatch(value)) and _TOKEN.fullmatch(named[2]):
         return f"{named[1]} {named[2]}"
-    if ":" in told and told.isprintable():
-        return f"Basic {base64.b64encode(told.encode()).decode()}"
-    if _TOKEN.fullmatch(told) and told.casefold() not in {"apikey", "bearer", "basic"}:
-        return f"{bare} {told}"
+    if ":" in value and value.isprintable():
+        return f"Basic {base64.b64encode(value.encode()).decode()}"
+    if _TOKEN.fullmatch(value) and value.casefold() not in {"apikey", "bearer", "basic"}:
+        return f"{bare} {value}"
     raise ConfigurationError(
         "the key is neither user:password, nor `ApiKey ...`, nor `Bearer ...`, nor a token",
         "a token has no spaces and no characters outside ASCII",
@@ -157,7 +157,7 @@ def authorization(secret: str, *, bare: Scheme = "Bearer") -> str:
 
 
 def secrets_of(keys: str) -> tuple[str, ...]:
-    """Whatever must not be told of a list such as `name=user:password,other=Bearer token`."""
+    """Whatever must not be shown of a list such as `name=user:password,other=Bearer token`."""
     return tuple(
         part
         for _, secret in named_keys(keys)

@@ -34,7 +34,7 @@ SUFFIXES = frozenset({".md", ".txt", ".rst", ".csv", ".json", *READERS})
 _UNREAD = frozenset(
     {".doc", ".epub", ".odp", ".ods", ".odt", ".pages", ".ppt", ".pptx", ".rtf", ".xls", ".xlsx"}
 )
-"""Kinds of documents that are told to be left out; other files are no documents."""
+"""Kinds of documents that are reported as left out; other files are no documents."""
 MOST_FILES = 2_000
 _MOST_ENTRIES = 50_000
 """Names that are looked at, of whatever kind."""
@@ -65,13 +65,13 @@ def files_below(folder: Path, most: int) -> dict[str, FileState | str]:
     """
     root = folder.resolve(strict=True)
     next(root.iterdir(), None)  # raises for what is no folder, or may not be read
-    found = {path.relative_to(root).as_posix(): _state(path, root) for path in _walked(root)}
-    readable = sorted(name for name, state in found.items() if isinstance(state, FileState))
-    found |= dict.fromkeys(readable[most:], BEYOND)
-    return dict(sorted(found.items()))
+    states = {path.relative_to(root).as_posix(): _stat_file(path, root) for path in _walk_dir(root)}
+    readable = sorted(name for name, state in states.items() if isinstance(state, FileState))
+    states |= dict.fromkeys(readable[most:], BEYOND)
+    return dict(sorted(states.items()))
 
 
-def _walked(root: Path) -> Iterator[Path]:
+def _walk_dir(root: Path) -> Iterator[Path]:
     """Every name with a known suffix; folders that are links are not entered, so it ends."""
     room = _MOST_ENTRIES
     for folder, folders, names in os.walk(root, followlinks=False):
@@ -85,15 +85,15 @@ def _walked(root: Path) -> Iterator[Path]:
         room -= len(names)
 
 
-def _state(path: Path, root: Path) -> FileState | str:
+def _stat_file(path: Path, root: Path) -> FileState | str:
     """The state of the file at a path, or the reason that it is left out."""
     if path.suffix.lower() in _UNREAD:
         return f"{path.suffix.lower()} is not read"
     try:
         # A link may have a name that says nothing of what it leads to.
         with opened(path, root, hidden=False) as file:
-            told = os.fstat(file.stream.fileno())
-            return FileState(real=file.real, size=told.st_size, changed=told.st_mtime_ns)
+            stat = os.fstat(file.stream.fileno())
+            return FileState(real=file.real, size=stat.st_size, changed=stat.st_mtime_ns)
     except OSError as error:
         return (error.strerror or "cannot be read").lower()
 
@@ -121,15 +121,15 @@ def plain_reading(path: Path, content: bytes) -> Reading:
         NotText: It is binary, or neither UTF-8 nor UTF-16.
     """
     text = decoded(content).strip()
-    author, date = (_own(line, path.suffix.lower(), text) for line in (_AUTHOR, _DATE))
+    author, date = (_find_field(line, path.suffix.lower(), text) for line in (_AUTHOR, _DATE))
     return Reading("", author, date, (DocumentPage("", text),) if text else ())
 
 
-def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
+def _find_field(line: re.Pattern[str], suffix: str, text: str) -> str:
     """The author or date that a text gives itself at its beginning; empty without one."""
     begins = {".md": front_matter(text), ".rst": 1_000}.get(suffix, 0)
-    found = line.search(text[:begins])
-    return found[1].strip() if found and (suffix == ".md" or found[0].startswith(":")) else ""
+    match = line.search(text[:begins])
+    return match[1].strip() if match and (suffix == ".md" or match[0].startswith(":")) else ""
 
 
 MOST_CHARS = 20_000
@@ -195,22 +195,22 @@ class FolderAdapter:
         """
         if not query.strip() or limit < 1:
             return ()
-        # Who cannot wait for a large folder to be read finds it read the next time.
-        await self._apart(self._refreshed)
-        return await self._apart(partial(self._searchable.best, query, limit, filters))
+        # A caller that cannot wait for a large folder finds it read the next time.
+        await self._run_in_thread(self._refresh_files)
+        return await self._run_in_thread(partial(self._searchable.best, query, limit, filters))
 
     async def health(self) -> Health:
         """Read the folder; tells how many files there are and which are left out."""
         try:
-            read = await self._apart(self._refreshed)
+            read = await self._run_in_thread(self._refresh_files)
         except SourceError as error:
             return Health(part=self.place, works=False, found=str(error))
         out = [f"{path} ({why})" for path, why in self.left_out.items()]
         more = f" and {len(out) - _SHOWN} more" if len(out) > _SHOWN else ""
         files = len(read) - sum(isinstance(held, str) for _, held in read.values())
-        told = "1 file" if files == 1 else f"{files} files"
-        told += f"; left out: {', '.join(out[:_SHOWN])}{more}" if out else ""
-        return Health(part=self.place, works=True, found=told)
+        summary = "1 file" if files == 1 else f"{files} files"
+        summary += f"; left out: {', '.join(out[:_SHOWN])}{more}" if out else ""
+        return Health(part=self.place, works=True, found=summary)
 
     async def aclose(self) -> None:
         """Forget what was read."""
@@ -222,15 +222,15 @@ class FolderAdapter:
         """The reasons that files are left out, by their paths, as of the last search."""
         return {path: held for path, (_, held) in self._read.items() if isinstance(held, str)}
 
-    async def _apart(self, work: Callable[[], T]) -> T:
+    async def _run_in_thread(self, work: Callable[[], T]) -> T:
         """The result of work in the adapter's thread; what has not begun is given up in time."""
         return await asyncio.wrap_future(self._thread.submit(work))
 
-    def _refreshed(self) -> Mapping[str, _Read]:
+    def _refresh_files(self) -> Mapping[str, _Read]:
         """The current files of the folder; a file is read again when it has changed."""
         with self._lock:
             try:
-                found = files_below(self.path, MOST_FILES)
+                states = files_below(self.path, MOST_FILES)
             except OSError as error:
                 raise SourceError(
                     # A search may come from a client that must not learn the path.
@@ -241,7 +241,7 @@ class FolderAdapter:
                 ) from error
             read: dict[str, _Read] = {}
             room = MOST_BYTES
-            for path, state in found.items():
+            for path, state in states.items():
                 if isinstance(state, str):
                     read[path] = None, state
                     continue
@@ -251,8 +251,8 @@ class FolderAdapter:
                 if room < 0:
                     read[path] = None, BEYOND
                     continue
-                known = self._read.get(path, (None, ""))
-                read[path] = known if known[0] == state else (state, self._held(path, state))
+                kept = self._read.get(path, (None, ""))
+                read[path] = kept if kept[0] == state else (state, self._read_file(path, state))
                 content = read[path][1]
                 if packed and not isinstance(content, str):
                     room -= sum(len(each.text) for each in content)
@@ -263,10 +263,10 @@ class FolderAdapter:
             self._read = read
             return read
 
-    def _held(self, path: str, state: FileState) -> tuple[SourceDocument, ...] | str:
+    def _read_file(self, path: str, state: FileState) -> tuple[SourceDocument, ...] | str:
         """The documents of one file, or why there are none."""
         try:
-            reading = self._reading(state.real)
+            reading = self._parse_file(state.real)
         except NotText as error:
             return str(error)
         except OSError as error:
@@ -294,7 +294,7 @@ class FolderAdapter:
             for page, number, part in parts
         )
 
-    def _reading(self, real: Path) -> Reading:
+    def _parse_file(self, real: Path) -> Reading:
         suffix = real.suffix.lower()
         require_reader(suffix)
         most = LARGEST_DOCUMENT if is_packed(real) else LARGEST

@@ -104,13 +104,13 @@ async def answer_of(
         raise endpoint.failure("forbidden", f"redirects to {target}, where nothing is asked")
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
-        told = f"answered with status {status}"
+        message = f"answered with status {status}"
         if code == "rejected" and media_type and "html" not in media_type:
-            body = await _body_of(response, largest, endpoint)
+            body = await _read_body(response, largest, endpoint)
             words = " ".join(body[:2000].decode("utf-8", "replace").split())
-            told += f": {words[:300]}" if words and words.isprintable() else ""
-        raise endpoint.failure(code, told, retry_after=retry_after)
-    body = await _body_of(response, largest, endpoint)
+            message += f": {words[:300]}" if words and words.isprintable() else ""
+        raise endpoint.failure(code, message, retry_after=retry_after)
+    body = await _read_body(response, largest, endpoint)
     is_text = "json" in media_type or media_type.startswith(_TEXTS) or not media_type
     if "html" in media_type or not is_text:
         kind = "an HTML page" if "html" in media_type else media_type[:60]
@@ -124,9 +124,9 @@ async def answer_of(
     return data
 
 
-def seconds_asked(told: str | None) -> float | None:
+def seconds_asked(header: str | None) -> float | None:
     """The seconds that a header `Retry-After` asks for; None when it says nothing."""
-    text = (told or "").strip()
+    text = (header or "").strip()
     if text.isdecimal() and text.isascii():
         return float(text[:9])
     try:
@@ -141,11 +141,11 @@ def shown(parts: SplitResult) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-async def _body_of(response: "httpx2.Response", largest: int, endpoint: Endpoint) -> bytes:
+async def _read_body(response: "httpx2.Response", largest: int, endpoint: Endpoint) -> bytes:
     """The unpacked body, of which no more than `largest` bytes are read."""
-    told = response.headers.get("content-length", "")
+    length = response.headers.get("content-length", "")
     body = bytearray()
-    if not (told.isdecimal() and int(told[:18]) > largest):
+    if not (length.isdecimal() and int(length[:18]) > largest):
         async for piece in response.aiter_bytes():
             body += piece
             if len(body) > largest:
@@ -177,15 +177,15 @@ async def resolved(host: str) -> Sequence[str]:
 
 def is_public(address: str) -> bool:
     """True for an address of the public internet, also where an IPv6 address wraps one of IPv4."""
-    found: IPv4Address | IPv6Address = ip_address(address)
-    if isinstance(found, IPv6Address):
-        wrapped = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
-        if any(found in network for network in _WRAPPING):
-            wrapped = IPv4Address(int(found) & 0xFFFF_FFFF)
-        if found.is_site_local:
+    parsed: IPv4Address | IPv6Address = ip_address(address)
+    if isinstance(parsed, IPv6Address):
+        wrapped = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo or (None, None))[1]
+        if any(parsed in network for network in _WRAPPING):
+            wrapped = IPv4Address(int(parsed) & 0xFFFF_FFFF)
+        if parsed.is_site_local:
             return False
-        found = wrapped or found
-    return found.is_global and not found.is_multicast
+        parsed = wrapped or parsed
+    return parsed.is_global and not parsed.is_multicast
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +264,7 @@ class HttpClient:
         network: Network | None = None,
         retrying: Retrying | None = None,
     ) -> None:
-        parts = _parts_of(base.strip(), adapter)
+        parts = _check_base(base.strip(), adapter)
         for name, value in headers.items():
             if not f"{name}{value}".isascii() or not f"{name}{value}".isprintable():
                 raise ConfigurationError(
@@ -304,27 +304,27 @@ class HttpClient:
             path: Under the base; the base itself when empty.
             params: Of the query.
             body: JSON of a search that is posted, which may be sent more than once.
-            check: Raises a `SourceError` for an error that is told with status 200; a transient
+            check: Raises a `SourceError` for an error that comes with status 200; a transient
                 one is tried again like any other.
 
         Raises:
             SourceError: There is no answer of use.
         """
-        endpoint = Endpoint(self.endpoint.adapter, _below(self.endpoint, path))
+        endpoint = Endpoint(self.endpoint.adapter, _join_path(self.endpoint, path))
         breakers = self._breakers or current_calls().breakers
         circuit = f"adapter:{endpoint.adapter}"
         try:
             breakers.require(circuit)
         except ModelProviderError as error:
-            told = f"is left alone for another {error.retry_after or 0:.0f} s, as it keeps failing"
+            text = f"is left alone for another {error.retry_after or 0:.0f} s, as it keeps failing"
             raise self.endpoint.failure(
-                "circuit_open", told, retry_after=error.retry_after
+                "circuit_open", text, retry_after=error.retry_after
             ) from None
         try:
             with anyio.fail_after(self._seconds) as scope:
                 for attempt in count(1):
                     try:
-                        data = await self._answer(endpoint, params, body, check)
+                        data = await self._send_request(endpoint, params, body, check)
                         breakers.succeeded(circuit)
                         return data
                     except SourceError as failure:
@@ -344,7 +344,7 @@ class HttpClient:
             breakers.abandoned(circuit)
             raise
 
-    async def _answer(
+    async def _send_request(
         self, endpoint: Endpoint, params: Mapping[str, Any] | None, body: Any, check: Check | None
     ) -> Any:
         """The answer to one request."""
@@ -353,9 +353,9 @@ class HttpClient:
         try:
             url = httpx2.URL(endpoint.url, params=params)
             host = url.raw_host.decode("ascii")
-            client = await self._of_this_loop()
+            client = await self._open_client()
             failure: httpx2.TransportError = httpx2.ConnectError("there is no address")
-            for address in (await self._addresses(host, endpoint))[:_MOST_ADDRESSES]:
+            for address in (await self._check_addresses(host, endpoint))[:_MOST_ADDRESSES]:
                 request = client.build_request(
                     "GET" if body is None else "POST",
                     url.copy_with(host=address),
@@ -386,15 +386,15 @@ class HttpClient:
                 "connection", f"broke off the connection ({type(error).__name__})"
             ) from None
 
-    async def _of_this_loop(self) -> "httpx2.AsyncClient":
+    async def _open_client(self) -> "httpx2.AsyncClient":
         """The client of this event loop, as its connections fail once the loop is closed."""
         loop = asyncio.get_running_loop()
         if loop not in self._kept:
-            keeper = self._opened()
+            keeper = self._hold_client()
             self._kept[loop] = await anext(keeper), keeper
         return self._kept[loop][0]
 
-    async def _opened(self) -> "AsyncGenerator[httpx2.AsyncClient]":
+    async def _hold_client(self) -> "AsyncGenerator[httpx2.AsyncClient]":
         """One open client; a suspended generator is closed with its loop, and closes it."""
         from http.cookiejar import CookieJar, DefaultCookiePolicy
         from ssl import PROTOCOL_TLS_CLIENT, SSLContext
@@ -415,34 +415,34 @@ class HttpClient:
         ) as client:
             yield client
 
-    async def _addresses(self, host: str, endpoint: Endpoint) -> Sequence[str]:
+    async def _check_addresses(self, host: str, endpoint: Endpoint) -> Sequence[str]:
         """The one check: the addresses that may be connected to, one or more."""
-        until, known = self._known
-        if known and time.monotonic() < until:
-            return known
-        found = await self._resolved(host, endpoint)
-        private = [address for address in found if not self._network.is_public(address)]
+        until, cached = self._known
+        if cached and time.monotonic() < until:
+            return cached
+        addresses = await self._resolve_host(host, endpoint)
+        private = [address for address in addresses if not self._network.is_public(address)]
         if self._is_public is None:
-            self._is_public = len(private) < len(found)
+            self._is_public = len(private) < len(addresses)
         if self._is_public:
-            found = [address for address in found if address not in private]
-            if not found:
+            addresses = [address for address in addresses if address not in private]
+            if not addresses:
                 raise endpoint.failure(
                     "forbidden", f"has moved to the private address {private[0]}"
                 )
-        self._known = (time.monotonic() + self._network.remembered, found)
-        return found
+        self._known = (time.monotonic() + self._network.remembered, addresses)
+        return addresses
 
-    async def _resolved(self, host: str, endpoint: Endpoint) -> Sequence[str]:
+    async def _resolve_host(self, host: str, endpoint: Endpoint) -> Sequence[str]:
         with suppress(ValueError):  # a name
             return (str(ip_address(host)),)
         try:
-            found = await self._network.resolve(host)
+            addresses = await self._network.resolve(host)
         except (OSError, UnicodeError):
-            found = ()
-        if not found:
+            addresses = ()
+        if not addresses:
             raise endpoint.failure("connection", "cannot be found: the host is unknown")
-        return found
+        return addresses
 
 
 def product() -> str:
@@ -453,24 +453,24 @@ def product() -> str:
         return "sifaka-mcp"
 
 
-def _parts_of(url: str, adapter: str) -> SplitResult:
+def _check_base(url: str, adapter: str) -> SplitResult:
     """The parts of a base, which has no query."""
-    known = "a URL that cannot be read"
+    address = "a URL that cannot be read"
     with suppress(ValueError):
         parts = urlsplit(url)
-        known = shown(parts)
+        address = shown(parts)
         has_more = parts.query or parts.fragment or "@" in parts.netloc or " " in url
         is_web = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
         if is_web and not has_more and url.isprintable():
             return parts
     raise ConfigurationError(
-        f"{adapter}: {known[:200]!r} cannot be asked",
+        f"{adapter}: {address[:200]!r} cannot be asked",
         "give the URL of an API without a query and credentials, such as "
         "https://en.wikipedia.org/w/api.php",
     )
 
 
-def _below(base: Endpoint, path: str) -> str:
+def _join_path(base: Endpoint, path: str) -> str:
     """The URL of a path under a base; of the base itself when the path is empty."""
     steps = unquote(path).replace("\\", "/").split("/")
     if {".", ".."} & set(steps) or "?" in path or "#" in path or not path.isprintable():

@@ -34,12 +34,12 @@ class Searchable:
         """
         scores = self._index.rank(query_words(query))
         now = datetime.now(UTC)
-        found = (
+        matches = (
             self.documents[i].model_copy(update={"score": scores[i], "retrieved_at": now})
             for i in best_first(scores)
             if scores[i] > 0
         )
-        return wanted(spread(found), filters, limit)
+        return wanted(spread(matches), filters, limit)
 
 
 class InProcessAdapter:
@@ -54,7 +54,7 @@ class InProcessAdapter:
         self, documents: Iterable[SourceDocument | Document | str], *, name: str = "documents"
     ) -> None:
         self.name = name
-        self.documents = tuple(_source(each, name) for each in documents)
+        self.documents = tuple(_as_source(each, name) for each in documents)
 
     @property
     def place(self) -> str:
@@ -83,11 +83,11 @@ class InProcessAdapter:
         """Nothing is open."""
 
 
-def _source(document: SourceDocument | Document | str, name: str) -> SourceDocument:
+def _as_source(document: SourceDocument | Document | str, name: str) -> SourceDocument:
     if isinstance(document, SourceDocument):
         return document.model_copy(update={"adapter": name})
-    given = Document(text=document) if isinstance(document, str) else document
-    return SourceDocument.of(given, adapter=name)
+    item = Document(text=document) if isinstance(document, str) else document
+    return SourceDocument.of(item, adapter=name)
 
 
 class RetrieverAdapter:
@@ -110,8 +110,8 @@ class RetrieverAdapter:
         """The retriever's documents that the filters admit, in its order; see `Adapter`."""
         if not query.strip() or limit < 1:
             return ()
-        found = await self._search(query, limit, filters)
-        return wanted((SourceDocument.of(d, adapter=self.name) for d in found), filters, limit)
+        documents = await self._search(query, limit, filters)
+        return wanted((SourceDocument.of(d, adapter=self.name) for d in documents), filters, limit)
 
     async def _search(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
         return await self.retriever.retrieve(query, limit)
@@ -155,8 +155,8 @@ class ThoughtsAdapter(RetrieverAdapter):
         """The health of the store."""
         parts = await self.store.health()
         failing = [each for each in parts if not each.works]
-        told = "; ".join(f"{each.part}: {each.found}" for each in failing or parts)
-        return Health(part=self.place, works=not failing, found=told)
+        summary = "; ".join(f"{each.part}: {each.found}" for each in failing or parts)
+        return Health(part=self.place, works=not failing, found=summary)
 
 
 def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:

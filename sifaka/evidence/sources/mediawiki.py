@@ -54,14 +54,14 @@ async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -
     Raises:
         SourceError: There is no answer, or it is an error.
     """
-    told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
+    options = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
     answer = await wiki.ask(
-        params={"action": action, **params, **told}, check=partial(_check, wiki.endpoint)
+        params={"action": action, **params, **options}, check=partial(_check_error, wiki.endpoint)
     )
-    found = mapping(mapping(answer).get(wanted))
-    if not found:  # of a search without results, there is at least an empty list in it
+    part = mapping(mapping(answer).get(wanted))
+    if not part:  # of a search without results, there is at least an empty list in it
         raise malformed(wiki, wanted)
-    return found
+    return part
 
 
 def malformed(wiki: HttpClient, lacking: str) -> SourceError:
@@ -73,13 +73,13 @@ def malformed(wiki: HttpClient, lacking: str) -> SourceError:
     )
 
 
-def _check(endpoint: Endpoint, answer: Any, retry_after: float | None) -> None:
+def _check_error(endpoint: Endpoint, answer: Any, retry_after: float | None) -> None:
     if error := mapping(mapping(answer).get("error")):
-        told = str(error.get("code"))
-        code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
+        name = str(error.get("code"))
+        code = _CODES.get(name, "server" if name.startswith("internal_api_error") else "rejected")
         info = " ".join(str(error.get("info", "")).split())[:200]
         raise endpoint.failure(
-            code, f"answered with the error {told[:60]}: {info}", retry_after=retry_after
+            code, f"answered with the error {name[:60]}: {info}", retry_after=retry_after
         )
 
 
@@ -123,14 +123,14 @@ def words_of(question: str) -> tuple[str, ...]:
     Returns:
         At most `MOST_WORDS`, the most telling ones; all of them when they are common words.
     """
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for match in _WORD.finditer(question):
         word = match.group()[:_LONGEST_WORD]
         # The `s` of a genitive is no word of its own; a figure is.
         if len(word) > 1 or word.isdecimal() or ord(word) > 0x2E7F:
-            found.setdefault(word.casefold(), word.lower() if word in _OPERATORS else word)
-    telling = {key: word for key, word in found.items() if key not in _COMMON} or found
-    chosen = set(sorted(telling, key=lambda key: _weight(telling[key]))[:MOST_WORDS])
+            words.setdefault(word.casefold(), word.lower() if word in _OPERATORS else word)
+    telling = {key: word for key, word in words.items() if key not in _COMMON} or words
+    chosen = set(sorted(telling, key=lambda key: _weigh_word(telling[key]))[:MOST_WORDS])
     return tuple(word for key, word in telling.items() if key in chosen)
 
 
@@ -143,9 +143,9 @@ def named(title: str, question: str) -> int:
 
 def rarest(hits: Mapping[str, int]) -> tuple[str, ...]:
     """The three words that the fewest pages have, but that some have, in their order."""
-    known = [word for word, count in hits.items() if count > 0]
-    chosen = set(sorted(known, key=lambda word: hits[word])[:3])
-    return tuple(word for word in known if word in chosen)
+    present = [word for word, count in hits.items() if count > 0]
+    chosen = set(sorted(present, key=lambda word: hits[word])[:3])
+    return tuple(word for word in present if word in chosen)
 
 
 def by_words(
@@ -160,8 +160,8 @@ def by_words(
     """
     most = max(hits.values(), default=0)
     scores: dict[int, float] = {}
-    for word, found in pages.items():
-        for page in found:
+    for word, matches in pages.items():
+        for page in matches:
             scores[page] = scores.get(page, 0.0) + log(1 + most / max(1, hits[word]))
     best = max(scores.values(), default=0.0)
     kept = [
@@ -170,7 +170,7 @@ def by_words(
     return sorted(kept, key=lambda page: -scores[page])
 
 
-def _weight(word: str) -> tuple[bool, int]:
+def _weigh_word(word: str) -> tuple[bool, int]:
     return not (word[0].isupper() or word.isdecimal()), -len(word)
 
 
@@ -192,26 +192,26 @@ async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
     if not words:
         return []
 
-    having = partial(_having, wiki)
+    having = partial(_find_pages, wiki)
     titles, _ = await having(*words)
     if len(titles) < most and len(words) > 1:
-        alone = sorted(words, key=_weight)[:_MOST_ALONE]
+        alone = sorted(words, key=_weigh_word)[:_MOST_ALONE]
         searches = {word: partial(having, word) for word in alone}
-        found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
-        totals = {word: total for word, (_, total) in zip(alone, found, strict=True)}
+        results = await fan_out(searches, calls_each=0, parallel=PARALLEL)
+        totals = {word: total for word, (_, total) in zip(alone, results, strict=True)}
         rare = rarest(totals)
         if 1 < len(rare) < len(words):
             titles |= (await having(*rare))[0]
-        known = {page: title for pages, _ in found for page, title in pages.items()}
-        always = {page for page, title in known.items() if named(title, question)}
-        by_word = {word: pages for word, (pages, _) in zip(alone, found, strict=True)}
-        titles |= {page: known[page] for page in by_words(by_word, totals, always)}
+        seen = {page: title for pages, _ in results for page, title in pages.items()}
+        always = {page for page, title in seen.items() if named(title, question)}
+        by_word = {word: pages for word, (pages, _) in zip(alone, results, strict=True)}
+        titles |= {page: seen[page] for page in by_words(by_word, totals, always)}
     return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
 
 
-async def _having(wiki: HttpClient, *words: str) -> tuple[dict[int, str], int]:
+async def _find_pages(wiki: HttpClient, *words: str) -> tuple[dict[int, str], int]:
     """The titles of some pages that have all these words, by their ids, and how many there are."""
-    told = await ask(
+    answer = await ask(
         wiki,
         "query",
         "query",
@@ -222,15 +222,15 @@ async def _having(wiki: HttpClient, *words: str) -> tuple[dict[int, str], int]:
         srinfo="totalhits",
         srprop="",
     )
-    if not isinstance(told.get("search"), list):
+    if not isinstance(answer.get("search"), list):
         raise malformed(wiki, "search")
-    found: dict[int, str] = {
+    titles: dict[int, str] = {
         hit["pageid"]: str(hit.get("title", ""))
-        for hit in objects(told["search"])
+        for hit in objects(answer["search"])
         if isinstance(hit.get("pageid"), int)
     }
-    total = mapping(told.get("searchinfo")).get("totalhits")
-    return found, total if isinstance(total, int) else len(found)
+    total = mapping(answer.get("searchinfo")).get("totalhits")
+    return titles, total if isinstance(total, int) else len(titles)
 
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
@@ -302,25 +302,25 @@ class MediaWikiAdapter:
             return ()
         # When a page was changed is known before its text is read, so that the filters can choose.
         most = min(limit, MOST_PAGES) if filters == ANYTHING else MOST_PAGES
-        pages = await self._described(await pages_for(self._http, query, most))
-        return await self._with_text(wanted(pages, filters, limit))
+        pages = await self._describe_pages(await pages_for(self._http, query, most))
+        return await self._add_text(wanted(pages, filters, limit))
 
     async def health(self) -> Health:
         """Ask the wiki what it is."""
         try:
-            told = await ask(self._http, "query", "query", meta="siteinfo", siprop="general")
+            answer = await ask(self._http, "query", "query", meta="siteinfo", siprop="general")
         except SourceError as error:
             return Health(part=self.place, works=False, found=str(error))
-        general = mapping(told.get("general"))
-        found = f"{general.get('generator', 'MediaWiki')}, {general.get('sitename', 'a wiki')}"
-        return Health(part=self.place, works=True, found=plain_line(found, 200))
+        general = mapping(answer.get("general"))
+        label = f"{general.get('generator', 'MediaWiki')}, {general.get('sitename', 'a wiki')}"
+        return Health(part=self.place, works=True, found=plain_line(label, 200))
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
-    async def _with_text(self, pages: Sequence[SourceDocument]) -> tuple[SourceDocument, ...]:
-        read_text = self._extract if self._has_extracts else self._parsed
+    async def _add_text(self, pages: Sequence[SourceDocument]) -> tuple[SourceDocument, ...]:
+        read_text = self._extract if self._has_extracts else self._parse_page
 
         async def read(page: SourceDocument) -> SourceDocument | SourceError:
             try:
@@ -333,12 +333,12 @@ class MediaWikiAdapter:
 
         readings = {page.id: partial(read, page) for page in pages}
         answers = await fan_out(readings, calls_each=0, parallel=PARALLEL)
-        found = tuple(each for each in answers if isinstance(each, SourceDocument) and each.text)
-        if not found and (errors := [each for each in answers if isinstance(each, SourceError)]):
+        usable = tuple(each for each in answers if isinstance(each, SourceDocument) and each.text)
+        if not usable and (errors := [each for each in answers if isinstance(each, SourceError)]):
             raise errors[0]
-        return found
+        return usable
 
-    async def _described(self, pages: Sequence[int]) -> list[SourceDocument]:
+    async def _describe_pages(self, pages: Sequence[int]) -> list[SourceDocument]:
         """The pages of some ids without their text, in their order, each once.
 
         They were `published` when they were last changed. Redirects count as what they lead to;
@@ -347,7 +347,7 @@ class MediaWikiAdapter:
         if not pages:
             return []
         is_unknown = self._has_extracts is None
-        told = await ask(
+        answer = await ask(
             self._http,
             "query",
             "query",
@@ -360,25 +360,25 @@ class MediaWikiAdapter:
         )
         if is_unknown:
             self._has_extracts = any(
-                each.get("name") == "TextExtracts" for each in objects(told.get("extensions"))
+                each.get("name") == "TextExtracts" for each in objects(answer.get("extensions"))
             )
         there = [
             page
-            for page in objects(told.get("pages"))
+            for page in objects(answer.get("pages"))
             if isinstance(page.get("pageid"), int) and not page.get("missing")
         ]
         by_title = {page.get("title"): page for page in there}
         by_id = {page["pageid"]: page for page in there}
-        for redirect in objects(told.get("redirects")):
+        for redirect in objects(answer.get("redirects")):
             target = by_title.get(redirect.get("to"))
             if target is not None:
                 by_id.setdefault(redirect.get("pageid"), target)
         ordered = {by_id[page]["pageid"]: by_id[page] for page in pages if page in by_id}
-        return list(map(self._document, ordered.values()))
+        return list(map(self._make_document, ordered.values()))
 
     async def _extract(self, page: str) -> str:
         """The running text of a page, one paragraph or heading a line."""
-        told = await ask(
+        answer = await ask(
             self._http,
             "query",
             "query",
@@ -387,13 +387,13 @@ class MediaWikiAdapter:
             explaintext=1,
             exsectionformat="plain",
         )
-        pages = objects(told.get("pages"))
+        pages = objects(answer.get("pages"))
         lines = str(pages[0].get("extract") or "").splitlines() if pages else ()
         # Of a page of nothing but lists, the extension may leave nothing.
-        return "\n".join(filter(None, map(str.strip, lines))) or await self._parsed(page)
+        return "\n".join(filter(None, map(str.strip, lines))) or await self._parse_page(page)
 
-    async def _parsed(self, page: str) -> str:
-        told = await ask(
+    async def _parse_page(self, page: str) -> str:
+        answer = await ask(
             self._http,
             "parse",
             "parse",
@@ -403,7 +403,7 @@ class MediaWikiAdapter:
             disablelimitreport=1,
             disabletoc=1,
         )
-        html = told.get("text")
+        html = answer.get("text")
         if not isinstance(html, str):
             raise malformed(self._http, "text")
         try:
@@ -411,7 +411,7 @@ class MediaWikiAdapter:
         except GIVEN_UP as error:
             raise malformed(self._http, "text") from error
 
-    def _document(self, page: Mapping[str, Any]) -> SourceDocument:
+    def _make_document(self, page: Mapping[str, Any]) -> SourceDocument:
         revisions = objects(page.get("revisions"))
         return SourceDocument(
             text="",

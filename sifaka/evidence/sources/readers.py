@@ -119,12 +119,12 @@ def _pdf(content: bytes) -> Reading:
     pdf = PdfReader(BytesIO(content))
     if pdf.is_encrypted and not pdf.decrypt(""):
         raise NotText("encrypted")
-    told: Any = pdf.metadata
-    written = told and (_or_none(lambda: told.modification_date)
-                        or _or_none(lambda: told.creation_date))  # fmt: skip
+    info: Any = pdf.metadata
+    written = info and (_or_none(lambda: info.modification_date)
+                        or _or_none(lambda: info.creation_date))  # fmt: skip
     return Reading(
-        str(_or_none(lambda: told and told.title) or ""),
-        str(_or_none(lambda: told and told.author) or ""),
+        str(_or_none(lambda: info and info.title) or ""),
+        str(_or_none(lambda: info and info.author) or ""),
         written.isoformat() if written else "",
         tuple(
             DocumentPage(f"page={number}", page.extract_text())
@@ -152,14 +152,14 @@ def _docx(content: bytes) -> Reading:
     import docx
 
     document: Any = docx.Document(BytesIO(content))
-    told = document.core_properties
-    written = told.modified or told.created
+    info = document.core_properties
+    written = info.modified or info.created
     # A document that was made with python-docx and not given an author and a date.
-    if told.author == "python-docx" and str(written).startswith("2013-12-23"):
+    if info.author == "python-docx" and str(written).startswith("2013-12-23"):
         written = None
     return Reading(
-        told.title or "",
-        told.author or "",
+        info.title or "",
+        info.author or "",
         written.isoformat() if written else "",
         (DocumentPage("", "\n\n".join(_blocks_of(document.element.body))),),
     )
@@ -242,21 +242,21 @@ def plain_text(html: str, *, tables: bool = False) -> str:
         tables: Whether tables are text too, one row a line; of a wiki they are left out.
     """
     soup = soup_of(html)
-    text = "".join(_pieces(soup, tables, frozenset(_hiding(soup))))
+    text = "".join(_pieces(soup, tables, frozenset(_find_hiding(soup))))
     return "\n".join(filter(None, (" ".join(line.split()) for line in text.split(_END))))
 
 
 def origin_of(html: str) -> tuple[str, str, str]:
     """The title, the author and the date of publication of a page; empty without them."""
     soup = soup_of(html)
-    told: dict[str, str] = {}
+    metas: dict[str, str] = {}
     for meta in islice(soup.find_all("meta"), 500):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop")
-        told.setdefault(str(name).lower(), str(meta.get("content") or "").strip())
+        metas.setdefault(str(name).lower(), str(meta.get("content") or "").strip())
     title, dated = soup.find("title"), soup.find("time", itemprop="datePublished")
     date = str(dated.get("datetime") or "") if dated is not None else ""
-    named = [next((told[n] for n in names if told.get(n)), "") for names in (_AUTHORS, _DATES)]
-    # What stands there may be the address of a page about the author.
+    named = [next((metas[n] for n in names if metas.get(n)), "") for names in (_AUTHORS, _DATES)]
+    # It may be the address of a page about the author.
     author = "" if "://" in named[0] else named[0]
     return title.get_text() if title is not None else "", author, named[1] or date
 
@@ -270,7 +270,7 @@ def soup_of(html: str) -> "BeautifulSoup":
     return BeautifulSoup(f"<div>{html}</div>", "html.parser")
 
 
-def _hiding(soup: "BeautifulSoup") -> Iterator[str]:
+def _find_hiding(soup: "BeautifulSoup") -> Iterator[str]:
     """The simple selectors of rules that hide something on every screen."""
     for sheet in soup.find_all("style"):
         depth = 0
@@ -319,8 +319,8 @@ def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_mat
         return True
     if not element.attrs and not in_math and name not in hidden:
         return False
-    told = element.get("class") or ()
-    classes = frozenset(told.split() if isinstance(told, str) else told)
+    value = element.get("class") or ()
+    classes = frozenset(value.split() if isinstance(value, str) else value)
     style = "".join(str(element.get("style") or "").lower().split())
     named = {name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
     return (

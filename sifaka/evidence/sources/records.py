@@ -80,17 +80,17 @@ def document_of(
     )
 
 
-def when(told: object) -> datetime | None:
+def when(value: object) -> datetime | None:
     """A moment as records have it: ISO 8601, a year, seconds or milliseconds since 1970."""
-    if isinstance(told, list | tuple):
-        values = cast("list[object]", told)
+    if isinstance(value, list | tuple):
+        values = cast("list[object]", value)
         return when(values[0]) if values else None
-    if isinstance(told, bool) or not isinstance(told, int | float):
-        return moment(told)
-    if told in _YEARS:
-        return moment(str(int(told)))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return moment(value)
+    if value in _YEARS:
+        return moment(str(int(value)))
     try:
-        return datetime.fromtimestamp(told / 1000 if abs(told) >= _MILLISECONDS else told, UTC)
+        return datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS else value, UTC)
     except (ValueError, OverflowError, OSError):
         return None
 
@@ -194,12 +194,12 @@ class RecordAdapter:
             return ()
         unfiltered = filters.sites or (filters.asks_for_dates and not self.dated_by)
         size = min(MOST_RESULTS, limit * _SPARE if unfiltered else limit)
-        return wanted(await self._documents(words, size, filters), filters, limit)
+        return wanted(await self._request_documents(words, size, filters), filters, limit)
 
     async def health(self) -> Health:
         """Ask for one document."""
         try:
-            await self._documents("the", 1, ANYTHING)
+            await self._request_documents("the", 1, ANYTHING)
         except SourceError as error:
             return Health(part=self.place, works=False, found=str(error))
         return Health(part=self.place, works=True, found="answers")
@@ -225,13 +225,13 @@ class RecordAdapter:
             )
         return [each for each in objects(cast("object", at)) if each]
 
-    async def _documents(
+    async def _request_documents(
         self, query: str, size: int, filters: SearchFilters
     ) -> Sequence[SourceDocument]:
         try:
-            found = await self.server.ask(self, query, size, filters)
+            records = await self.server.ask(self, query, size, filters)
         except SourceError as error:
-            # With what is to be done about it here.
+            # With the advice that fits this adapter.
             message, suggestion = {
                 "not_found": (
                     f"{self.name}: there is no {self.index!r} at {self.base}",
@@ -251,10 +251,10 @@ class RecordAdapter:
             ) from error
         read = (
             document_of(each, self.fields, adapter=self.name, score=each.get(self.server.scored_by))
-            for each in found
+            for each in records
         )
         documents = [each for each in read if each is not None]
-        if found and not documents:
+        if records and not documents:
             raise self.http.endpoint.failure(
                 "malformed",
                 f"has no record of {self.index!r} with text in "
@@ -275,11 +275,11 @@ def plain_query(query: str) -> str:
         Whole words only; empty when there is nothing to look for.
     """
     # Control characters, and halves of surrogate pairs; joiners are parts of words in some scripts.
-    shown = "".join(
+    text = "".join(
         " " if unicodedata.category(c) in {"Cc", "Cs", "Co", "Cn"} else c
         for c in unicodedata.normalize("NFC", query)
     )
-    line = whole_words(" ".join(shown.split()), MOST_CHARS)
+    line = whole_words(" ".join(text.split()), MOST_CHARS)
     return line if any(c.isalnum() for c in line) else ""
 
 
@@ -327,7 +327,7 @@ async def _meilisearch(
 
     https://www.meilisearch.com/docs/reference/api/search
     """
-    asked: dict[str, object] = {
+    body: dict[str, object] = {
         "q": query,
         "limit": size,
         "attributesToRetrieve": list(server.fields.names),
@@ -339,10 +339,8 @@ async def _meilisearch(
         if at
     ]
     if server.dated_by and written:
-        asked["filter"] = written
-    return server.listed(
-        await server.http.ask(f"indexes/{server.index}/search", body=asked), "hits"
-    )
+        body["filter"] = written
+    return server.listed(await server.http.ask(f"indexes/{server.index}/search", body=body), "hits")
 
 
 # Meilisearch compares numbers only, so dates are seconds since 1970.
@@ -359,7 +357,7 @@ async def _solr(
     https://solr.apache.org/guide/solr/latest/query-guide/edismax-query-parser.html and
     https://solr.apache.org/guide/solr/latest/query-guide/response-writers.html
     """
-    asked: dict[str, str] = {
+    terms: dict[str, str] = {
         # Its words, with nothing among them that Solr takes for its own.
         "q": _OPERATORS.sub(r"\\\1", _OPERATOR_WORDS.sub(lambda word: word[0].lower(), query)),
         "defType": "edismax",
@@ -372,12 +370,12 @@ async def _solr(
         "wt": "json",
     }
     if server.fields.date and filters.asks_for_dates:
-        since, until = _moment(filters.since), _moment(filters.until)
-        asked["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
-    return server.listed(await server.http.ask(f"{server.index}/select", asked), "response", "docs")
+        since, until = _format_moment(filters.since), _format_moment(filters.until)
+        terms["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
+    return server.listed(await server.http.ask(f"{server.index}/select", terms), "response", "docs")
 
 
-def _moment(moment: datetime | None) -> str:
+def _format_moment(moment: datetime | None) -> str:
     return "*" if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -397,7 +395,7 @@ async def atomwalker(
     adapter's tests (https://github.com/AtomInnoLab/OpenSift, `src/opensift/adapters/atomwalker`,
     `tests/unit/adapters/test_atomwalker.py`).
     """
-    asked = {"search": query, "search_strategy": strategy, "size": str(size)}
+    params = {"search": query, "search_strategy": strategy, "size": str(size)}
     path = f"api/v1/resource/ScholarSearch/paper/{server.index}"
     papers = [
         {
@@ -406,7 +404,7 @@ async def atomwalker(
             "publication_date": paper.get("publication_date") or paper.get("year"),
             "url": paper.get("url") or paper.get("source_url"),
         }
-        for paper in server.listed(await server.http.ask(path, asked), "papers")
+        for paper in server.listed(await server.http.ask(path, params), "papers")
     ]
     return [paper for paper in papers if paper["abstract"]]
 
@@ -423,18 +421,18 @@ async def _europe_pmc(
     Any of the telling words of a query is enough: the service wants all that it is given.
     https://europepmc.org/RestfulWebService
     """
-    asked = " OR ".join(words_of(query)) or query
+    expression = " OR ".join(words_of(query)) or query
     if filters.asks_for_dates:
         since = filters.since.date().isoformat() if filters.since else "1500-01-01"
         until = filters.until.date().isoformat() if filters.until else "3000-01-01"
-        asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
-    told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-    results = server.listed(await server.http.ask("search", told), "resultList", "result")
+        expression = f"({expression}) AND (FIRST_PDATE:[{since} TO {until}])"
+    params = {"query": expression, "format": "json", "resultType": "core", "pageSize": str(size)}
+    results = server.listed(await server.http.ask("search", params), "resultList", "result")
     length = sum(len(str(each.get("abstractText"))) for each in results)
-    return await run_limited(_articles, results, size=length, seconds=_SECONDS)
+    return await run_limited(_make_articles, results, size=length, seconds=_SECONDS)
 
 
-def _articles(results: Sequence[Record]) -> list[Record]:
+def _make_articles(results: Sequence[Record]) -> list[Record]:
     """The results of Europe PMC, whose abstracts and titles are HTML."""
     return [
         {
