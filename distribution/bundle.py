@@ -72,7 +72,7 @@ def manifest(platform: str | None = None) -> dict[str, Any]:
     project = _metadata()
     start = DOWNLOADS if platform is None else BRINGS
     written: dict[str, Any] = json.loads((PARTS / "manifest.json").read_text(encoding="utf-8"))
-    offered = tools(name for toolset in Settings().toolsets for name in TOOLSETS[toolset])
+    offered = tools([name for toolset in Settings().toolsets for name in TOOLSETS[toolset]])
     return {
         **written,
         "version": project["version"],
