@@ -33,7 +33,7 @@ _TYPES = frozenset({"jwt", "at+jwt", "application/at+jwt"})
 """Of access tokens, where they say it; what else an issuer signs, such as logout tokens, has
 others."""
 _WITHHELD = "withheld"
-"""Stands for the token itself, which nothing behind this needs to know."""
+"""In place of the token itself, which nothing behind this needs to know."""
 
 FETCH_SECONDS = 5.0
 """Seconds for fetching metadata and keys together."""
@@ -57,14 +57,14 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
     """The access that the settings ask for; None when no token is needed.
 
     Args:
-        settings: What the server was told.
+        settings: Those of the server.
         resource: The URL under which clients know the server.
 
     Raises:
         ConfigurationError: The tokens file cannot be read, or is wrong.
     """
     # Without an authorization server there is nothing to advertise.
-    told: dict[str, object] = {"issuer_url": resource, "resource_server_url": None}
+    values: dict[str, object] = {"issuer_url": resource, "resource_server_url": None}
     verifier = issued = None
     if settings.oauth_issuer is not None:
         verifier = issued = JwtVerifier(
@@ -73,7 +73,7 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
             audience=settings.oauth_audience or resource,
             resource=resource,
         )
-        told = {
+        values = {
             "issuer_url": settings.oauth_issuer,
             "resource_server_url": resource,
             "required_scopes": settings.oauth_scopes,
@@ -91,7 +91,7 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
 
     # Validated from strings, because a URL object has put a slash after a bare host already: then
     # the issuer would be another one.
-    return Access(AuthSettings.model_validate(told), verifier)
+    return Access(AuthSettings.model_validate(values), verifier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class JwtVerifier:
         """The access of a token; None when it is not valid here and now.
 
         Raises:
-            IssuerUnavailable: The keys to check it with cannot be had.
+            IssuerUnavailable: The keys to check it with cannot be fetched.
         """
         try:
             header = jwt.get_unverified_header(token)
@@ -179,23 +179,23 @@ class JwtVerifier:
             token=_WITHHELD,
             client_id=str(claims.get("client_id") or claims.get("azp") or ""),
             subject=claims["sub"],
-            scopes=_scopes(claims),
+            scopes=_read_scopes(claims),
             expires_at=int(claims["exp"]),
             resource=self.resource,
             claims={"iss": self.issuer},
         )
 
 
-def _scopes(claims: Mapping[str, Any]) -> list[str]:
+def _read_scopes(claims: Mapping[str, Any]) -> list[str]:
     """The scopes of RFC 9068, or in the claim that Microsoft and Okta use."""
-    told = claims.get("scope", claims.get("scp", ""))
-    if isinstance(told, str):
-        return told.split()
-    return [str(scope) for scope in cast("list[object]", told)] if isinstance(told, list) else []
+    claim = claims.get("scope", claims.get("scp", ""))
+    if isinstance(claim, str):
+        return claim.split()
+    return [str(scope) for scope in cast("list[object]", claim)] if isinstance(claim, list) else []
 
 
 class IssuerUnavailable(SifakaError):
-    """The authorization server's keys cannot be had now, so no token of it can be checked."""
+    """The authorization server's keys cannot be fetched now, so no token of it can be checked."""
 
     retryable = True
 
@@ -229,10 +229,10 @@ class KeySet:
         Raises:
             IssuerUnavailable: No keys are known, and none could be fetched.
         """
-        if self._wants(kid, algorithm):
+        if self._needs_fetch(kid, algorithm):
             async with self._lock:
                 # The task that held the lock may have fetched it.
-                if self._wants(kid, algorithm) and self._clock() - self._tried >= PAUSE:
+                if self._needs_fetch(kid, algorithm) and self._clock() - self._tried >= PAUSE:
                     self._tried = self._clock()
                     try:
                         self._keys = await self.fetch()
@@ -243,17 +243,17 @@ class KeySet:
             raise IssuerUnavailable(
                 f"the keys of {self._issuer} cannot be fetched", "try again in a few seconds"
             )
-        return self._known(kid, algorithm)
+        return self._pick_key(kid, algorithm)
 
-    def _wants(self, kid: str | None, algorithm: str) -> bool:
+    def _needs_fetch(self, kid: str | None, algorithm: str) -> bool:
         """True when a key is unknown, or those that are known are old."""
-        return self._clock() - self._fetched > LONGEST_AGE or self._known(kid, algorithm) is None
+        return self._clock() - self._fetched > LONGEST_AGE or self._pick_key(kid, algorithm) is None
 
     async def fetch(self) -> tuple[jwt.PyJWK, ...]:
         """Fetch the keys anew, also when some are known already.
 
         Raises:
-            IssuerUnavailable: They cannot be had, or are no keys.
+            IssuerUnavailable: They cannot be fetched, or are no keys.
         """
         try:
             # In a thread, for it loads the trusted certificates. What is fetched decides who is let
@@ -263,8 +263,8 @@ class KeySet:
             )
             with anyio.fail_after(FETCH_SECONDS):
                 async with client:
-                    found = await _get(client, self._url or await self._discover(client))
-                    return tuple(jwt.PyJWKSet.from_dict(found).keys)
+                    key_set = await _get_json(client, self._url or await self._discover(client))
+                    return tuple(jwt.PyJWKSet.from_dict(key_set).keys)
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
             reason = type(error).__name__
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as error:
@@ -274,7 +274,7 @@ class KeySet:
             "check SIFAKA_OAUTH_ISSUER and SIFAKA_OAUTH_JWKS_URL, and the way there",
         )
 
-    def _known(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
+    def _pick_key(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         usable = [
             key
             for key in self._keys
@@ -287,26 +287,26 @@ class KeySet:
     async def _discover(self, client: httpx2.AsyncClient) -> str:
         """The URL of the keys, by RFC 8414, then OpenID Connect Discovery 1.0."""
         parts = urlsplit(self._issuer)
-        place, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+        origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
         for url in (
-            f"{place}/.well-known/oauth-authorization-server{path}",
-            f"{place}{path}/.well-known/openid-configuration",
+            f"{origin}/.well-known/oauth-authorization-server{path}",
+            f"{origin}{path}/.well-known/openid-configuration",
         ):
             try:
-                found = await _get(client, url)
+                metadata = await _get_json(client, url)
             except httpx2.HTTPStatusError:
                 continue
             # RFC 8414, section 3.3: else any metadata could stand in for the issuer's.
-            if found.get("issuer") != self._issuer:
+            if metadata.get("issuer") != self._issuer:
                 raise ValueError("the metadata are of another issuer")
-            keys = urlsplit(str(found["jwks_uri"]))
+            keys = urlsplit(str(metadata["jwks_uri"]))
             if keys.scheme != "https" and not is_loopback(keys.hostname or ""):
                 raise ValueError("the keys are not behind TLS")
             return keys.geturl()
         raise ValueError("there are no metadata")
 
 
-async def _get(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
+async def _get_json(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
     async with client.stream("GET", url, headers={"accept": "application/json"}) as response:
         response.raise_for_status()  # of a redirection too
         content = bytearray()
@@ -314,7 +314,7 @@ async def _get(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
             content += chunk
             if len(content) > LARGEST:
                 raise ValueError("too large")
-    found: object = json.loads(bytes(content))
-    if not isinstance(found, dict):
+    data: object = json.loads(bytes(content))
+    if not isinstance(data, dict):
         raise TypeError("no object")
-    return cast("dict[str, Any]", found)
+    return cast("dict[str, Any]", data)

@@ -23,8 +23,8 @@ _WRITING = frozenset({"tasks/cancel", "tasks/update"})
 class NoAllowance:
     """Refuses every call of a provider's model: see `Allowance`.
 
-    Tools ask no model with such a token. That none is asked all the same, for a critic or a
-    validator that names one, is made sure here.
+    Tools ask no model with such a token. This makes sure that none is asked all the same, for a
+    critic or a validator that names one.
     """
 
     limits = Budget()
@@ -63,5 +63,5 @@ def refusal(ctx: ServerRequestContext[Any, Any]) -> CallToolResult | None:
     # Nothing has been validated yet: a name may be anything.
     if ctx.method != "tools/call" or (isinstance(name, str) and name in READING):
         return None
-    told = TextContent(type="text", text=f"this token is good for reading only — {NEEDS_WRITE}")
-    return CallToolResult(content=[told], is_error=True)
+    content = TextContent(type="text", text=f"this token is good for reading only — {NEEDS_WRITE}")
+    return CallToolResult(content=[content], is_error=True)

@@ -80,8 +80,8 @@ class TokensFile:
                 report_failure(logger, "tokens file", error)
         # No guess can choose the beginning of its hash: how long it takes to look for it
         # tells nothing about those that are there.
-        found = self._grants.get(digest_of(token))
-        return None if found is None or found.is_over(datetime.now(UTC)) else found
+        match = self._grants.get(digest_of(token))
+        return None if match is None or match.is_over(datetime.now(UTC)) else match
 
 
 def read_grants(path: Path) -> Mapping[bytes, Grant]:
@@ -113,7 +113,7 @@ def add_grant(path: Path, grant: Grant) -> None:
     """Put a grant at the end of a tokens file, which only its owner may read if it is a new one.
 
     Raises:
-        ConfigurationError: The file is wrong as it stands, or cannot be written.
+        ConfigurationError: The file is wrong already, or cannot be written.
     """
     try:
         if path.exists():
@@ -174,22 +174,22 @@ def parse_grant(line: str) -> Grant:
     """The grant of one line.
 
     Raises:
-        ValueError: It is none; says why in words that have nothing of the line.
+        ValueError: The line is wrong; the message has nothing of its text.
     """
     tenant, *rest = line.split()
     if not rest or not _HASH.fullmatch(rest[0]):
         raise ValueError("the second word should be a SHA-256 in 64 hexadecimal digits")
-    told: dict[str, str] = {}
+    options: dict[str, str] = {}
     for option in rest[1:]:
         name, _, value = option.partition("=")
-        if name not in {"expires", "scopes"} or name in told:
+        if name not in {"expires", "scopes"} or name in options:
             raise ValueError("after the hash there may be expires= and scopes=, once each")
-        told[name] = value
+        options[name] = value
     return Grant(
         tenant=checked_tenant(tenant),
         digest=bytes.fromhex(rest[0]),
-        expires=_moment(told["expires"]) if "expires" in told else None,
-        scopes=parse_scopes(told["scopes"]) if "scopes" in told else (),
+        expires=_parse_moment(options["expires"]) if "expires" in options else None,
+        scopes=parse_scopes(options["scopes"]) if "scopes" in options else (),
     )
 
 
@@ -216,7 +216,7 @@ def parse_scopes(text: str) -> tuple[str, ...]:
     return scopes
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -229,7 +229,7 @@ def _moment(text: str) -> datetime:
 def _version_of(path: Path) -> tuple[int, int, int, int] | None:
     """The parts of a file's state that change with it, without reading it."""
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns

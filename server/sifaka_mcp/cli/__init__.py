@@ -109,11 +109,11 @@ def run(arguments: Sequence[str]) -> int:
         warnings.simplefilter("ignore")  # what libraries warn of is for those who program with them
     try:
         with loading():
-            options = _options(arguments)
+            options = _parse_options(arguments)
             # Not before the arguments are read: `--help` needs none of it.
             from sifaka_mcp.logs import configure
 
-            settings = _settings(options)
+            settings = _read_settings(options)
             configure(settings.log_level, as_json=settings.log_format == "json")
             from sifaka_mcp.cli.session import Session
 
@@ -129,7 +129,7 @@ def run(arguments: Sequence[str]) -> int:
         return TERMINATED if isinstance(signalled, Terminated) else INTERRUPTED
 
 
-def _options(arguments: Sequence[str]) -> argparse.Namespace:
+def _parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:2], "--help"]
     parser, command = parser_for(arguments)
@@ -137,7 +137,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         options, unknown = parser.parse_known_args(arguments)
         if unknown:
             first = next((each for each in unknown if each.startswith("--")), "").partition("=")[0]
-            similar = _question(first, re.findall(r"--[a-z][a-z-]*", command.format_help()))
+            similar = _suggest_word(first, re.findall(r"--[a-z][a-z-]*", command.format_help()))
             command.error(f"unrecognized arguments: {' '.join(unknown)}{similar}")
         return options
     except SystemExit:
@@ -146,7 +146,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         raise
 
 
-def _settings(options: argparse.Namespace) -> "Settings":
+def _read_settings(options: argparse.Namespace) -> "Settings":
     from sifaka_mcp.settings import config_folder
     from sifaka_mcp.settings.sources import load_settings, read_project, unknown_names
 
@@ -157,12 +157,12 @@ def _settings(options: argparse.Namespace) -> "Settings":
             "the current folder does not exist any more", "change to another one"
         ) from error
     config = config_folder("sifaka")
-    # `sifaka trust` tells of a file itself, and has to work where one is wrong.
+    # `sifaka trust` reports on a file itself, and has to work where one is wrong.
     project = None if options.command == "trust" else read_project(folder, config)
     # `sifaka check` reads the file too, and fails with what is wrong with it.
     if project and project.note and (project.refused or options.command != "check"):
         say(flat(project.note))
-    # `sifaka doctor` tells of all that is wrong.
+    # `sifaka doctor` reports all that is wrong.
     options.wrong = list[str]() if options.command == "doctor" else None
     for line in unknown_names(os.environ) if options.wrong is None else ():
         say(line)
@@ -177,11 +177,11 @@ _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if wrong := _CHOICE.search(message):
-            message += _question(wrong[1], re.findall(r"[\w-]+", wrong[2]))
+            message += _suggest_word(wrong[1], re.findall(r"[\w-]+", wrong[2]))
         self.exit(USAGE, f"sifaka: {one_line(message)} — see `{self.prog} --help`\n")
 
 
-def _question(unknown: str, allowed: Iterable[str]) -> str:
+def _suggest_word(unknown: str, allowed: Iterable[str]) -> str:
     """The allowed word that an unknown one resembles, as a question; empty where there is none."""
     similar = closest(unknown, allowed)
     return "" if similar is None else f"; did you mean {similar}?"
@@ -194,12 +194,12 @@ def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentPars
         description="Check, criticise and improve texts, and remember every version.",
         allow_abbrev=False,
     )
-    told = ""
+    number = ""
     if "--version" in arguments[:1]:  # it is looked up only for that
         from importlib.metadata import version
 
-        told = version("sifaka-mcp")
-    parser.add_argument("--version", action="version", version=told)
+        number = version("sifaka-mcp")
+    parser.add_argument("--version", action="version", version=number)
     called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, (module_name, summary, example) in COMMANDS.items():
@@ -219,7 +219,7 @@ def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentPars
 
             called = command
             module = importlib.import_module(f"{__name__}.{module_name}")
-            found: Command[Any] = getattr(module, name.replace("-", "_"))
-            add_all(command, found.arguments)
-            command.set_defaults(work=found.work)
+            definition: Command[Any] = getattr(module, name.replace("-", "_"))
+            add_all(command, definition.arguments)
+            command.set_defaults(work=definition.work)
     return parser, called

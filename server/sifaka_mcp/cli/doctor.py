@@ -40,10 +40,10 @@ async def doctor(session: Session) -> Ending:
     """Look at every part; 0 when all of them work, 2 when a setting is wrong."""
     settings, wrong = session.settings, session.options.wrong
     findings = [("setting", False, line) for line in (*wrong, *unknown_names(os.environ))]
-    looks = {"index": _index, **LOOKS, "probe": _probe}
-    # Those with an option of their name are for who asks.
+    looks = {"index": _index_missing, **LOOKS, "probe": _probe}
+    # Those with an option of their name run only when it is given.
     for part in (each for each in looks if getattr(session.options, each, None) is not False):
-        # That a look fails is a finding too.
+        # A look that fails is a finding too.
         try:
             findings += [finding async for finding in looks[part](settings)]
         except SifakaError as error:
@@ -57,21 +57,21 @@ async def doctor(session: Session) -> Ending:
     )
 
 
-async def _installation(settings: Settings) -> Findings:
+async def _check_installation(settings: Settings) -> Findings:
     yield "sifaka", True, f"{version('sifaka-mcp')}, python {sys.version.split()[0]}"
     if (other := other_project()) is not None:
         yield "installation", False, other
 
 
-async def _project(settings: Settings) -> Findings:
-    """The file of the current folder, and what of it is not taken."""
+async def _check_project(settings: Settings) -> Findings:
+    """The file of the current folder, and what of it is not accepted."""
     project = read_project(Path.cwd(), config_folder("sifaka"))
     if project is not None:
-        taken = f"{project.path}: {', '.join(project.settings) or 'no settings'}"
-        yield "project file", project.note is None, project.note or taken
+        summary = f"{project.path}: {', '.join(project.settings) or 'no settings'}"
+        yield "project file", project.note is None, project.note or summary
 
 
-async def _index(settings: Settings) -> Findings:
+async def _index_missing(settings: Settings) -> Findings:
     from sifaka.storage import CachedStorage
 
     async with aclosing(settings.open_store()) as store:
@@ -79,9 +79,9 @@ async def _index(settings: Settings) -> Findings:
     yield "index", True, f"{indexed} runs were lacking (tenant {settings.tenant!r})"
 
 
-async def _store(settings: Settings) -> Findings:
+async def _check_store(settings: Settings) -> Findings:
     embedder = None
-    with suppress(SifakaError):  # which is told of the embedding model
+    with suppress(SifakaError):  # which is reported as the embedding model's
         embedder = settings.open_embedder()
     opened = open_url(
         settings.store,
@@ -99,7 +99,7 @@ async def _store(settings: Settings) -> Findings:
                 yield f"{name} memory", True, f"runs: {runs}, in {memory.place}"
 
 
-async def _embedding(settings: Settings) -> Findings:
+async def _check_embedding(settings: Settings) -> Findings:
     from sifaka.embeddings.catalogue import LOCAL
 
     name, embedder = settings.embedding_model, settings.open_embedder()
@@ -111,19 +111,19 @@ async def _embedding(settings: Settings) -> Findings:
         yield "embedding model", True, f"{name} (not called)"
 
 
-async def _models(settings: Settings) -> Findings:
+async def _check_models(settings: Settings) -> Findings:
     from sifaka.models.provider import provider_model
 
     # Whether the host or the caller is there, each request shows.
     fallbacks = [name for name in settings.fallback_models if name not in {HOST, CALLER}]
-    asked = [("judge model", settings.judge_model), *(("fallback model", n) for n in fallbacks)]
+    models = [("judge model", settings.judge_model), *(("fallback model", n) for n in fallbacks)]
     if settings.model == HOST:
         yield "model", True, f"{HOST}: the model of a client with sampling, else the caller"
     elif asks_a_provider(settings.model):
-        asked = [("model", settings.model), *asked]
+        models = [("model", settings.model), *models]
     else:
         yield "model", True, f"{settings.model}: no provider, the editor and the caller write"
-    for part, name in asked:
+    for part, name in models:
         if name is not None:
             try:
                 model = provider_model(name)
@@ -138,33 +138,33 @@ async def _probe(settings: Settings) -> Findings:
         model=settings.model, judge_model=settings.judge_model, effort="quick"
     ).run("Correct the mistakes alone.", text="We ship ship you're order.")
     used = result.usage
-    told = (
+    text = (
         f"{result.text!r} ({result.stop_reason}): {used.model_calls} calls, {used.seconds:.1f} s, "
         f"{used.output_tokens / max(used.seconds, 0.1):.0f} tokens of output a second"
         if used.model_calls
         else "no model was asked: give --model provider:name"
     )
-    yield "probe", result.changed, "; ".join((told, *result.degraded))
+    yield "probe", result.changed, "; ".join((text, *result.degraded))
 
 
-async def _adapters(settings: Settings) -> Findings:
+async def _check_adapters(settings: Settings) -> Findings:
     """The answer of each source of evidence."""
-    known = settings.open_adapters(MemoryStorage()).names
-    for name in [key for key in settings.adapter_keys if key not in known]:
+    names = settings.open_adapters(MemoryStorage()).names
+    for name in [key for key in settings.adapter_keys if key not in names]:
         yield "adapter key", False, f"no adapter is named {name!r}"
-    if not known:
+    if not names:
         return
     # The store with past texts may not open.
     async with (
         aclosing(settings.open_store()) as store,
         settings.open_adapters(store) as adapters,
     ):
-        found = await adapters.health()
-    for name in known:
-        yield f"adapter {name}", found[name].works, f"{found[name].part}: {found[name].found}"
+        health = await adapters.health()
+    for name in names:
+        yield f"adapter {name}", health[name].works, f"{health[name].part}: {health[name].found}"
 
 
-async def _plugins(settings: Settings) -> Findings:
+async def _check_plugins(settings: Settings) -> Findings:
     """The plugins of the allowed packages, found without importing them."""
     plugins = Plugins(settings.plugins)
     built_in: dict[Family, Mapping[str, object]] = {
@@ -179,21 +179,21 @@ async def _plugins(settings: Settings) -> Findings:
             yield "plugin", True, f"{package}: {family} {name!r} (not loaded)"
         for name, package in plugins.shadowed(family, names).items():
             offering.add(package)
-            told = f"{package}: {family} {name!r} is left out: one of that name is built in"
-            yield "plugin", False, told
+            message = f"{package}: {family} {name!r} is left out: one of that name is built in"
+            yield "plugin", False, message
     for package in settings.plugins:
         if not among(package, offering):
             yield "plugin", False, f"{package}: not installed, or offers nothing"
 
 
-async def _editor(settings: Settings) -> Findings:
+async def _check_editor(settings: Settings) -> Findings:
     from sifaka.editor import lint
 
     notes = lint("This is is a test.").degraded
     yield "editor", not notes, "; ".join(notes) or "spelling, grammar and own rules"
 
 
-async def _tokens(settings: Settings) -> Findings:
+async def _check_tokens(settings: Settings) -> Findings:
     from sifaka_mcp.auth.tokens_file import read_grants
 
     path = settings.auth_tokens_file
@@ -204,7 +204,7 @@ async def _tokens(settings: Settings) -> Findings:
         yield "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
 
 
-async def _issuer(settings: Settings) -> Findings:
+async def _check_issuer(settings: Settings) -> Findings:
     from sifaka_mcp.auth.access import KeySet
 
     issuer = settings.oauth_issuer
@@ -214,15 +214,15 @@ async def _issuer(settings: Settings) -> Findings:
 
 
 LOOKS: Mapping[str, Callable[[Settings], Findings]] = {
-    "sifaka": _installation,
-    "project file": _project,
-    "store": _store,
-    "embedding model": _embedding,
-    "model": _models,
-    "adapters": _adapters,
-    "plugin": _plugins,
-    "editor": _editor,
-    "tokens file": _tokens,
-    "issuer": _issuer,
+    "sifaka": _check_installation,
+    "project file": _check_project,
+    "store": _check_store,
+    "embedding model": _check_embedding,
+    "model": _check_models,
+    "adapters": _check_adapters,
+    "plugin": _check_plugins,
+    "editor": _check_editor,
+    "tokens file": _check_tokens,
+    "issuer": _check_issuer,
 }
-"""What looks at each part, in this order. None calls a model: that would cost money."""
+"""The check of each part, in this order. None calls a model: that would cost money."""

@@ -75,8 +75,8 @@ def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
         before = None
     # Of an old file, before the text is in it: it is never readable for more users than before.
     mode = 0o666 if before is None else 0o600
-    place, base = os.path.split(name)
-    temporary = os.path.join(place, f".{base[:40]}.{secrets.token_hex(8)}")  # noqa: PTH118 - a name alone stays one
+    parent, base = os.path.split(name)
+    temporary = os.path.join(parent, f".{base[:40]}.{secrets.token_hex(8)}")  # noqa: PTH118 - a name alone stays one
     try:
         with os.fdopen(os.open(temporary, _NEW, mode, dir_fd=folder), "wb") as file:
             if before is not None and hasattr(os, "fchmod"):
@@ -132,12 +132,12 @@ def read_text_file(path: Path, root: Path | None = None) -> TextFile:
         root: The folder that it has to lie in, links followed; None allows every place.
 
     Raises:
-        ConfigurationError: It is none, lies elsewhere, cannot be read, is too long or no text, or
-            was changed while it was read.
+        ConfigurationError: It is no file, lies elsewhere, cannot be read, is too long, is no text,
+            or was changed while it was read.
     """
     try:
         with opened(path, root) as file:
-            data = _content(file)
+            data = _read_content(file)
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         raise ConfigurationError(str(getattr(error, "strerror", error))) from error
     return replace(decode(path, data), root=root, target=file.real)
@@ -179,7 +179,7 @@ def write_text_file(file: TextFile, text: str) -> None:
         with opened(file.path, file.root) as now:
             if now.real != file.target:
                 raise ConfigurationError("leads to another file now; not written")
-            if _content(now) != file.data:
+            if _read_content(now) != file.data:
                 raise ConfigurationError("was changed meanwhile; not written")
             if not os.access(now.name, os.W_OK, dir_fd=now.folder):
                 raise ConfigurationError("is read-only; not written")
@@ -188,7 +188,7 @@ def write_text_file(file: TextFile, text: str) -> None:
         raise ConfigurationError(f"{error.strerror or error}; not written") from error
 
 
-def _content(file: Opened) -> bytes:
+def _read_content(file: Opened) -> bytes:
     before = os.fstat(file.stream.fileno())
     if before.st_size > _LARGEST:
         raise ConfigurationError(f"has {before.st_size:,} bytes, too many for one text", "split it")

@@ -74,7 +74,7 @@ async def verify(session: Session) -> Ending:
     if options.file == "-" and "-" in options.source:
         raise ConfigurationError("standard input is read once", "name a file for the text")
     text = opt.read_text(options.file)
-    documents = documents_of([_source(name) for name in options.source])
+    documents = documents_of([_read_source(name) for name in options.source])
     chosen = check_options(
         adapters=options.chosen_adapters,
         documents=documents,
@@ -95,7 +95,7 @@ async def verify(session: Session) -> Ending:
     return session.answer(out, lines([verification(out)]), code)
 
 
-def _source(name: str) -> SourceIn:
+def _read_source(name: str) -> SourceIn:
     text = opt.read_text(name)
     if not text.strip():
         raise ConfigurationError(f"{name} is empty", "name a file with the words of a source")
@@ -137,10 +137,10 @@ async def search_evidence(session: Session) -> Ending:
         verify=not options.no_verify,
     )
     outs = await _search(await session.chain(), options, chosen)
-    told = [each.model_dump(mode="json") for each in outs]
+    answers = [each.model_dump(mode="json") for each in outs]
     useful = [any(e.classification != "reject" for e in each.evidence) for each in outs]
     return session.answer(
-        told[0] if len(told) == 1 else told,
+        answers[0] if len(answers) == 1 else answers,
         lambda _: print_text("\n\n".join(map(found_evidence, outs)) + "\n"),
         0 if options.plan or all(useful) else 1,
     )
@@ -154,13 +154,13 @@ async def _search(
             plans = [await plan_search(chain, question) for question in options.questions]
             return [EvidenceSearchOut.of_plan(plan) for plan in plans]
         if len(options.questions) == 1:
-            found = await search_one(
+            result = await search_one(
                 chain,
                 options.questions[0],
                 options=chosen,
                 hear=lambda step: progress.tell(step_of(step)),
             )
-            return [EvidenceSearchOut.of(found)]
+            return [EvidenceSearchOut.of(result)]
         entries = await search_each(chain, options.questions, options=chosen)
     if failed := [f"{each.question!r}: {each.error}" for each in entries if each.error]:
         raise SourceError("; ".join(failed), "ask the questions one by one", error_code="rejected")

@@ -62,18 +62,18 @@ def token(session: Session) -> int:
         )
     if options.expires == timedelta(0):
         raise ConfigurationError("a token that ends now is none", "write it as 90d, 12h or 30m")
-    made = new_token()
+    secret = new_token()
     try:
         grant = Grant(
             tenant=checked_tenant(options.name),
-            digest=digest_of(made),
+            digest=digest_of(secret),
             expires=None if options.expires is None else datetime.now(UTC) + options.expires,
             scopes=() if options.scopes is None else parse_scopes(options.scopes),
         )
     except (ValueError, OverflowError) as error:
         raise ConfigurationError(str(error), "see `sifaka token --help`") from None
     add_grant(path, grant)
-    print_lines([made])
+    print_lines([secret])
     say(f"{path} has its hash; the token is not kept anywhere, and not shown again")
     return 0
 
@@ -93,7 +93,7 @@ def trust(session: Session) -> int:
     options, config = session.options, config_folder("sifaka")
     trusted, folder = trusted_folders(config), canonical(Path(options.folder))
     if options.list:
-        print_lines(flat(_state(Path(each), config)) for each in trusted)
+        print_lines(flat(_describe_folder(Path(each), config)) for each in trusted)
         return _DONE
     if options.revoke:
         if str(folder) not in trusted:
@@ -107,21 +107,21 @@ def trust(session: Session) -> int:
     if not project.refused:  # nothing in it has to be trusted
         if project.note:
             raise ConfigurationError(project.note, "correct the file")
-        print_lines([flat(_state(folder, config))])
+        print_lines([flat(_describe_folder(folder, config))])
         return _DONE
     # A file that is wrong would stop every command in the folder once it counts.
     load_settings({}, project=ProjectFile(path=project.path, settings=project.refused))
-    named = digests(project.path, project.content, project.refused)
-    print_lines(map(flat, _describe_grant(project, named)))
-    if not (options.yes or _is_wanted()):
+    hashes = digests(project.path, project.content, project.refused)
+    print_lines(map(flat, _describe_grant(project, hashes)))
+    if not (options.yes or _confirm_trust()):
         print_lines(["nothing was changed"])
         return _DECLINED
-    keep_trusted(config, {**trusted, str(folder): named})
+    keep_trusted(config, {**trusted, str(folder): hashes})
     print_lines([flat(f"{folder}: trusted, until one of these files changes")])
     return _DONE
 
 
-def _state(folder: Path, config: Path) -> str:
+def _describe_folder(folder: Path, config: Path) -> str:
     """The line of a folder in a list."""
     project = read_project(folder, config)
     if project is None:
@@ -129,15 +129,15 @@ def _state(folder: Path, config: Path) -> str:
     return project.note or f"{project.path}: everything in it is taken"
 
 
-def _describe_grant(project: ProjectFile, named: Mapping[str, str]) -> Iterator[str]:
+def _describe_grant(project: ProjectFile, hashes: Mapping[str, str]) -> Iterator[str]:
     yield f"{project.path} would set, beside how texts are checked:"
     for name, value in project.refused.items():
-        shown = "..." if name in _UNSHOWN else masked(str(value))  # whole: nothing hides in it
-        yield f"- {name} = {shown} ({OF_THE_USER.get(name, 'how texts are checked')})"
-    yield f"Files that count, as they are now: {', '.join(named)}"
+        text = "..." if name in _UNSHOWN else masked(str(value))  # whole: nothing hides in it
+        yield f"- {name} = {text} ({OF_THE_USER.get(name, 'how texts are checked')})"
+    yield f"Files that count, as they are now: {', '.join(hashes)}"
 
 
-def _is_wanted() -> bool:
+def _confirm_trust() -> bool:
     stdin: TextIO | None = sys.stdin
     if stdin is None or not (stdin.isatty() and sys.stdout.isatty()):
         raise ConfigurationError("there is no terminal to ask at", "add --yes if you trust it")

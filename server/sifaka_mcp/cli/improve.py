@@ -104,7 +104,7 @@ async def improve(session: Session) -> Ending:
         with terminal():  # before any work is done in vain
             pass
         session.settings = session.settings.model_copy(update={"model": CALLER})
-    file = _read(options.file) if options.in_place else None
+    file = _read_file(options.file) if options.in_place else None
     text = file.text if file else opt.read_text(options.file)
     chain = await session.chain(
         budget=opt.budget_of(options),
@@ -144,22 +144,22 @@ def _finish(session: Session, result: "RunResult", file: TextFile | None, *, fil
     return code if written else 1
 
 
-def _read(name: str) -> TextFile:
+def _read_file(name: str) -> TextFile:
     try:
         return read_text_file(Path(name))
     except ConfigurationError as error:
         raise ConfigurationError(f"{name}: {error.message}", error.suggestion) from error
 
 
-def _as_improve(parser: argparse.ArgumentParser) -> None:
+def _take_options(parser: argparse.ArgumentParser) -> None:
     """Take the options of `sifaka improve`, for its own text and rules."""
-    asked = argparse.ArgumentParser()
-    opt.add_all(asked, improve.arguments)
-    parser.set_defaults(**vars(asked.parse_args([str(TEXT), *_RULES])))
+    other = argparse.ArgumentParser()
+    opt.add_all(other, improve.arguments)
+    parser.set_defaults(**vars(other.parse_args([str(TEXT), *_RULES])))
 
 
 @opt.command(
-    _as_improve,
+    _take_options,
 )
 async def demo(session: Session) -> Ending:
     """Improve the text and print each change with its reason; 0 when the demonstration ran.
@@ -202,8 +202,8 @@ def accepted_fixes(
     for number, issue in enumerate(fixes, 1):
         key = "y"
         if issue.rule not in kinds:
-            console.print(_question(text, issue, f"{number}/{len(fixes)}"))
-            key = _decision(ask, console)
+            console.print(_format_question(text, issue, f"{number}/{len(fixes)}"))
+            key = _read_decision(ask, console)
         if key == "q":
             break
         if key == "a":
@@ -255,7 +255,7 @@ def terminal() -> Generator[TextIO]:
         yield keyboard
 
 
-def _decision(ask: Ask, console: Console) -> str:
+def _read_decision(ask: Ask, console: Console) -> str:
     while line := ask():
         key = line.strip().lower()
         if key in {"y", "n", "a", "q"}:
@@ -264,7 +264,7 @@ def _decision(ask: Ask, console: Console) -> str:
     return "q"
 
 
-def _question(text: str, issue: Issue, number: str) -> Text:
+def _format_question(text: str, issue: Issue, number: str) -> Text:
     """The sentence with the change in it, and the keys."""
     start, end = issue.start or 0, issue.end or 0
     first = max(start - _AROUND, *(text.rfind(mark, 0, start) + 1 for mark in _ENDS))
@@ -272,13 +272,13 @@ def _question(text: str, issue: Issue, number: str) -> Text:
     last = min(end + _AROUND, *(each for each in ends if each))
     return Text.assemble(
         (f"{number} {issue.rule}: {visible(issue.message)}\n", "bold"),
-        f"  {_flat(text[first:start]).lstrip()}",
-        (f"[-{_flat(text[start:end])}-]", "red"),
-        (f"{{+{_flat(issue.fix or '')}+}}", "green"),
-        _flat(text[end:last]).rstrip(),
+        f"  {_join_lines(text[first:start]).lstrip()}",
+        (f"[-{_join_lines(text[start:end])}-]", "red"),
+        (f"{{+{_join_lines(issue.fix or '')}+}}", "green"),
+        _join_lines(text[end:last]).rstrip(),
         (f"\n  {KEYS}", "dim"),
     )
 
 
-def _flat(text: str) -> str:
+def _join_lines(text: str) -> str:
     return visible(text.replace("\r", "").replace("\n", " "))

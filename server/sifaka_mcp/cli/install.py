@@ -162,25 +162,25 @@ def edited(text: str, suffix: str, key: str, entry: Data | None) -> str:
         ValueError: The file is broken, or has a shape in which one entry cannot be changed alone.
     """
     read, write = _FORMS[suffix]
-    others, servers = _apart(read(text), key)
-    known = servers.get(NAME)
-    if not isinstance(known, dict | None):
+    others, servers = _split_servers(read(text), key)
+    current = servers.get(NAME)
+    if not isinstance(current, dict | None):
         raise ValueError(f"`{NAME}` in `{key}` is no table")
     if entry is not None:
-        entry = {**cast("Data", known or {}), **entry}
-    if entry == known:
+        entry = {**cast("Data", current or {}), **entry}
+    if entry == current:
         return text
-    wanted = {name: value for name, value in servers.items() if name != NAME}
+    expected = {name: value for name, value in servers.items() if name != NAME}
     if entry is not None:
-        wanted[NAME] = entry
+        expected[NAME] = entry
     after = write(text, key, entry)
     with suppress(ValueError):
-        if _apart(read(after), key) == (others, wanted):
+        if _split_servers(read(after), key) == (others, expected):
             return after
     raise ValueError(f"its `{key}` is written in a way that is left alone")
 
 
-def _apart(data: Data, key: str) -> tuple[Data, Data]:
+def _split_servers(data: Data, key: str) -> tuple[Data, Data]:
     """What a configuration says beside the table of servers, and that table."""
     if not isinstance(cast("object", data), dict):
         raise ValueError("it is no object")
@@ -193,10 +193,10 @@ def _apart(data: Data, key: str) -> tuple[Data, Data]:
 # --- JSON with comments ---
 
 
-def _places(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:
+def _find_positions(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:
     """By its path, where the key of a member begins, and where its value begins and ends."""
     tokens = [each for each in TOKEN.finditer(text) if not each[0].startswith(("//", "/*"))]
-    found: dict[tuple[str, ...], tuple[int, int, int]] = {}
+    positions: dict[tuple[str, ...], tuple[int, int, int]] = {}
 
     def pass_value(number: int, path: tuple[str, ...], key_at: int) -> int:
         first = tokens[number]
@@ -210,36 +210,36 @@ def _places(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:
                     number = pass_value(number + 2, (*path, name), token.start())
                 else:
                     number = pass_value(number, (*path, ""), token.start())
-        found[path] = (key_at, first.start(), tokens[number].end())
+        positions[path] = (key_at, first.start(), tokens[number].end())
         return number + 1
 
     pass_value(0, (), 0)
-    return found
+    return positions
 
 
 def _write_json(text: str, key: str, entry: Data | None) -> str:
-    places = _places(text if text.strip() else (text := "{}\n"))
-    key_at, start, end = places.get((key, NAME), (0, 0, 0))
+    positions = _find_positions(text if text.strip() else (text := "{}\n"))
+    key_at, start, end = positions.get((key, NAME), (0, 0, 0))
     if entry is None:
         head, tail = text[:key_at].rstrip(), text[end:]
         comma = re.match(r"\s*,", tail)
         return head + tail[comma.end() :] if comma else head.removesuffix(",") + tail
     if end:
-        return text[:start] + _dumped(entry, 2) + text[end:]
-    if (key,) in places:
-        return _inserted(text, places[key,][1] + 1, NAME, entry, 2)
-    return _inserted(text, places[()][1] + 1, key, {NAME: entry}, 1)
+        return text[:start] + _dump_json(entry, 2) + text[end:]
+    if (key,) in positions:
+        return _insert_member(text, positions[key,][1] + 1, NAME, entry, 2)
+    return _insert_member(text, positions[()][1] + 1, key, {NAME: entry}, 1)
 
 
-def _inserted(text: str, at: int, name: str, value: Data, depth: int) -> str:
+def _insert_member(text: str, at: int, name: str, value: Data, depth: int) -> str:
     """The text with a first member in the object that begins there."""
     is_empty = re.match(r"\s*\}", text[at:])
     end = "\n" + "  " * (depth - 1) if is_empty else ","
     rest = text[at:].lstrip() if is_empty else text[at:]
-    return f'{text[:at]}\n{"  " * depth}"{name}": {_dumped(value, depth)}{end}{rest}'
+    return f'{text[:at]}\n{"  " * depth}"{name}": {_dump_json(value, depth)}{end}{rest}'
 
 
-def _dumped(value: Data, depth: int) -> str:
+def _dump_json(value: Data, depth: int) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
 
 
@@ -257,9 +257,9 @@ def _write_toml(text: str, key: str, entry: Data | None) -> str:
         if not isinstance(value, dict)
     ]
     table = "\n".join((f"[{key}.{NAME}]", *lines)) + "\n"
-    known = re.compile(rf"^{name}\]{rest}", re.MULTILINE)
-    if known.search(text):
-        return known.sub(lambda _: f"{table}\n", text, count=1)
+    pattern = re.compile(rf"^{name}\]{rest}", re.MULTILINE)
+    if pattern.search(text):
+        return pattern.sub(lambda _: f"{table}\n", text, count=1)
     return f"{text.rstrip()}\n\n{table}".lstrip()
 
 

@@ -1,4 +1,4 @@
-"""`sifaka validate` and `sifaka critique`: hold a text to rules, or find what is wrong with it."""
+"""`sifaka validate` and `sifaka critique`: check a text by rules, or find its weaknesses."""
 
 from functools import partial
 from pathlib import Path

@@ -55,16 +55,16 @@ class Editor(LanguageServer):
         document = self.workspace.get_text_document(uri)
         number, text = document.version, document.source
         try:
-            found = await run_editor(text, partial(_checked, text, Path(document.path), style))
+            result = await run_editor(text, partial(_check_text, text, Path(document.path), style))
         except (ConfigurationError, PluginError) as error:
-            told = f"{document.filename}: {error}"
-            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Warning, told))
-            found = _NOTHING
+            message = f"{document.filename}: {error}"
+            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Warning, message))
+            result = _NOTHING
         if number == self.workspace.get_text_document(uri).version:
-            self.found[uri] = found
-            shown = [_shown(document, each) for each in found[0].diagnostics[:_MOST]]
+            self.found[uri] = result
+            diagnostics = [_to_lsp(document, each) for each in result[0].diagnostics[:_MOST]]
             self.text_document_publish_diagnostics(
-                lsp.PublishDiagnosticsParams(uri, shown, version=number)
+                lsp.PublishDiagnosticsParams(uri, diagnostics, version=number)
             )
 
 
@@ -72,26 +72,26 @@ def language_server() -> Editor:
     """A server, which `start_io` lets serve standard input and output until they are closed."""
     server = Editor("sifaka", version("sifaka-mcp"))
     kinds = [lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.Source]
-    server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(_opened)
-    server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(_changed)
-    server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(_closed)
-    server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds))(_actions)
+    server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(_on_open)
+    server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(_on_change)
+    server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(_on_close)
+    server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds))(_list_actions)
     server.command(SHOW_STYLE)(_show_style)
     return server
 
 
-async def _opened(server: Editor, params: lsp.DidOpenTextDocumentParams) -> None:
+async def _on_open(server: Editor, params: lsp.DidOpenTextDocumentParams) -> None:
     await server.check(params.text_document.uri)
 
 
-async def _changed(server: Editor, params: lsp.DidChangeTextDocumentParams) -> None:
+async def _on_change(server: Editor, params: lsp.DidChangeTextDocumentParams) -> None:
     uri = params.text_document.uri
     await asyncio.sleep(_PAUSE)
     if params.text_document.version == server.workspace.get_text_document(uri).version:
         await server.check(uri)
 
 
-def _closed(server: Editor, params: lsp.DidCloseTextDocumentParams) -> None:
+def _on_close(server: Editor, params: lsp.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
     server.found.pop(uri, None)
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
@@ -101,23 +101,23 @@ async def _show_style(server: Editor, uri: str) -> None:
     await server.check(uri, style=True)
 
 
-def _actions(server: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+def _list_actions(server: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
     """What can be done about the findings in a range."""
     uri = params.text_document.uri
     document = server.workspace.get_text_document(uri)
     report, format = server.found.get(uri, _NOTHING)
-    words = cache(partial(_word_table, Path(document.path).parent))  # read when one is to be added
+    words = cache(partial(_find_words, Path(document.path).parent))  # read when one is to be added
     actions: list[lsp.CodeAction] = []
     if report.text == document.source:
         for each in report.diagnostics[:_MOST]:
-            shown = _shown(document, each)
+            shown = _to_lsp(document, each)
             if shown.range.start <= params.range.end and shown.range.end >= params.range.start:
-                actions += _repairs(document, each, shown, format, words)
+                actions += _list_repairs(document, each, shown, format, words)
     style = lsp.Command("Show stock prose", SHOW_STYLE, arguments=[uri])
     return [*actions, lsp.CodeAction(style.title, lsp.CodeActionKind.Source, command=style)]
 
 
-def _checked(text: str, path: Path, style: bool) -> tuple[CheckedText, Format]:
+def _check_text(text: str, path: Path, style: bool) -> tuple[CheckedText, Format]:
     """The findings in a text by the rules of its project, and its format."""
     rules = ProjectRules().rules_in(path.parent)
     format = rules.format_of(path) or recognise(text, path)
@@ -131,17 +131,17 @@ def _checked(text: str, path: Path, style: bool) -> tuple[CheckedText, Format]:
     return check(text, choice, format=format), format
 
 
-def _shown(document: TextDocument, found: Diagnostic) -> lsp.Diagnostic:
+def _to_lsp(document: TextDocument, finding: Diagnostic) -> lsp.Diagnostic:
     certain, uncertain = lsp.DiagnosticSeverity.Warning, lsp.DiagnosticSeverity.Information
     return lsp.Diagnostic(
         lsp.Range(
-            _position(document, found.line, found.start, found.column),
-            _position(document, found.end_line, found.end, found.end_column),
+            _position(document, finding.line, finding.start, finding.column),
+            _position(document, finding.end_line, finding.end, finding.end_column),
         ),
-        found.message,
-        severity=certain if found.safe else uncertain,
-        code=found.rule,
-        code_description=lsp.CodeDescription(help_uri(found.rule)),
+        finding.message,
+        severity=certain if finding.safe else uncertain,
+        code=finding.rule,
+        code_description=lsp.CodeDescription(help_uri(finding.rule)),
         source="sifaka",
     )
 
@@ -155,32 +155,32 @@ def _position(document: TextDocument, line: int, offset: int, column: int) -> ls
 # --- what can be done ---
 
 
-def _repairs(
+def _list_repairs(
     document: TextDocument,
-    found: Diagnostic,
+    finding: Diagnostic,
     shown: lsp.Diagnostic,
     format: Format,
     words: Callable[[], "_WordTable"],
 ) -> Iterator[lsp.CodeAction]:
-    """The fix of a finding, the comment that switches its rule off, and its word made right."""
-    if found.fix is not None:
-        title = f"Replace by {found.fix!r}" if found.fix.strip() else "Take it out"
-        fix = lsp.WorkspaceEdit({document.uri: [lsp.TextEdit(shown.range, found.fix)]})
-        yield _action(title, shown, fix, is_preferred=found.safe)
+    """The fix of a finding, a comment that ignores its rule, and adding its word to the project."""
+    if finding.fix is not None:
+        title = f"Replace by {finding.fix!r}" if finding.fix.strip() else "Take it out"
+        fix = lsp.WorkspaceEdit({document.uri: [lsp.TextEdit(shown.range, finding.fix)]})
+        yield _make_action(title, shown, fix, is_preferred=finding.safe)
     if format is not Format.RST:  # whose comments are paragraphs
-        rest = document.source[found.start :].splitlines()[0]
+        rest = document.source[finding.start :].splitlines()[0]
         end = shown.range.start.character + document.position_codec.client_num_units(rest)
         here = lsp.Position(shown.range.start.line, end)
-        comment = _COMMENTS.get(format, _COMMENT).format(rule=found.rule)
-        ignored = {document.uri: [lsp.TextEdit(lsp.Range(here, here), comment)]}
-        title = f"Ignore {found.rule} in this line"
-        yield _action(title, shown, lsp.WorkspaceEdit(ignored))
-    if found.category == "spelling":
-        title = f"Add {found.quote!r} to the words of the project"
-        yield _action(title, shown, _with_word(found.quote, *words()))
+        comment = _COMMENTS.get(format, _COMMENT).format(rule=finding.rule)
+        edits = {document.uri: [lsp.TextEdit(lsp.Range(here, here), comment)]}
+        title = f"Ignore {finding.rule} in this line"
+        yield _make_action(title, shown, lsp.WorkspaceEdit(edits))
+    if finding.category == "spelling":
+        title = f"Add {finding.quote!r} to the words of the project"
+        yield _make_action(title, shown, _add_word(finding.quote, *words()))
 
 
-def _action(
+def _make_action(
     title: str, shown: lsp.Diagnostic, edit: lsp.WorkspaceEdit, *, is_preferred: bool = False
 ) -> lsp.CodeAction:
     return lsp.CodeAction(
@@ -196,18 +196,18 @@ _WordTable = tuple[Path, Sequence[str], int]
 """A file, its lines, and the number of those up to the header of its table of words, or 0."""
 
 
-def _word_table(folder: Path) -> _WordTable:
+def _find_words(folder: Path) -> _WordTable:
     """The table with the words of the project of a folder, in a file that may have to be made."""
     rules = ProjectRules().rules_in(folder).folder
     for name, keys in NAMES.items():
-        header, lines = f"[{'.'.join(keys)}]", _lines(rules / name)
+        header, lines = f"[{'.'.join(keys)}]", _read_lines(rules / name)
         if header in lines:
             return rules / name, lines, lines.index(header) + 1
     file = project_of(folder) / FILE
-    return file, _lines(file), 0
+    return file, _read_lines(file), 0
 
 
-def _with_word(word: str, file: Path, lines: Sequence[str], start: int) -> lsp.WorkspaceEdit:
+def _add_word(word: str, file: Path, lines: Sequence[str], start: int) -> lsp.WorkspaceEdit:
     """The change that adds a word to a table, or the table to its file."""
     at, text = lsp.Position(len(lines), 0), f"\n[check]\nwords = [{json.dumps(word)}]\n"
     if start:
@@ -224,5 +224,5 @@ def _with_word(word: str, file: Path, lines: Sequence[str], start: int) -> lsp.W
     return lsp.WorkspaceEdit(document_changes=[created, lsp.TextDocumentEdit(document, edits)])
 
 
-def _lines(file: Path) -> Sequence[str]:
+def _read_lines(file: Path) -> Sequence[str]:
     return read_content(file).decode().splitlines() if file.is_file() else ()

@@ -49,7 +49,7 @@ def command(*arguments: Argument) -> Callable[[W], Command[W]]:
 
 
 def argument(*names: str, **settings: Any) -> Argument:
-    """One argument or option, as `ArgumentParser.add_argument` takes it; a default is told."""
+    """One argument or option, as `ArgumentParser.add_argument` takes it; help shows a default."""
     if settings.get("default"):
         settings["help"] = f"{settings.get('help', '')} (default: %(default)s)".lstrip()
     return lambda parser: parser.add_argument(*names, **settings)
@@ -61,7 +61,7 @@ def group(title: str, *arguments: Argument) -> Argument:
 
 
 def either(*arguments: Argument) -> Argument:
-    """Options of which one is given at most."""
+    """Options of which at most one may be given."""
     return lambda parser: add_all(parser.add_mutually_exclusive_group(), arguments)
 
 
@@ -98,7 +98,7 @@ def budget_of(options: argparse.Namespace) -> Budget:
     """The budget that the options describe.
 
     Raises:
-        ConfigurationError: A limit is none.
+        ConfigurationError: A limit is not valid.
     """
     return Budget(**{name: getattr(options, name) for name in _LIMITS})
 
@@ -123,7 +123,7 @@ def parse_age(value: str) -> timedelta:
     """The type of an option that takes an age.
 
     Raises:
-        argparse.ArgumentTypeError: It is none.
+        argparse.ArgumentTypeError: It is not an age.
     """
     age = parse_duration(value)
     if age is None:
@@ -214,7 +214,7 @@ def specs_of(
     Raises:
         ConfigurationError: An option is wrong, or the file has another form.
     """
-    rules, file = list(_rules(options)), getattr(options, "spec", None)
+    rules, file = list(_parse_rules(options)), getattr(options, "spec", None)
     if not file:
         return rules, None
     import yaml
@@ -235,24 +235,24 @@ def specs_of(
     raise ConfigurationError(f"{file}: {reason}", "write {validators: [...], critics: [...]}")
 
 
-def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
+def _parse_rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
     if not hasattr(options, "require"):
         return
-    given = {name: getattr(options, name) for name in _LENGTHS}
-    limits = {name: value for name, value in given.items() if value is not None}
+    lengths = {name: getattr(options, name) for name in _LENGTHS}
+    limits = {name: value for name, value in lengths.items() if value is not None}
     if limits:
         yield {"type": "length", **limits}
     if options.require or options.forbid:
         yield {
             "type": "content",
             "required": options.require,
-            "prohibited": [_prohibited(term) for term in options.forbid],
+            "prohibited": [_parse_term(term) for term in options.forbid],
         }
     if options.format:
         yield {"type": "format", "format": options.format}
 
 
-def _prohibited(option: str) -> str | Mapping[str, str]:
+def _parse_term(option: str) -> str | Mapping[str, str]:
     term, equals, replacement = option.partition("=")
     return {"term": term, "replacement": replacement} if equals else term
 
@@ -271,9 +271,9 @@ class _NamesOrSpecs(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         del parser, option_string
-        given = names(str(values or ""))
-        specs = namespace.adapter_specs = tuple(each for each in given if ":" in each)
-        namespace.chosen_adapters = tuple(each for each in given if ":" not in each)
+        entries = names(str(values or ""))
+        specs = namespace.adapter_specs = tuple(each for each in entries if ":" in each)
+        namespace.chosen_adapters = tuple(each for each in entries if ":" not in each)
         if specs:
             namespace.adapters = ",".join(specs)
 

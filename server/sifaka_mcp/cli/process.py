@@ -23,7 +23,7 @@ STDIO = "-"
 """The name of standard input, and of standard output."""
 T = TypeVar("T")
 INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes: 128 and the signal's number, as shells have it."""
+"""Exit codes: 128 plus the number of the signal, as in shells."""
 PARTING_SECONDS = 1.0
 """Seconds that an interrupted server may take to record the ends of its runs."""
 
@@ -70,13 +70,13 @@ def print_json(value: "BaseModel | object", stream: TextIO) -> None:
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     # A terminal that lacks a character gets JSON's own escape for it.
     as_ascii = not stream.encoding.lower().startswith("utf")
-    written = json.dumps(data, indent=2, ensure_ascii=as_ascii)
-    print(COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", written), file=stream)
+    text = json.dumps(data, indent=2, ensure_ascii=as_ascii)
+    print(COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text), file=stream)
 
 
-def lines(told: Iterable[str]) -> Callable[[TextIO], object]:
+def lines(texts: Iterable[str]) -> Callable[[TextIO], object]:
     """Prints lines, for `Session.answer`."""
-    return lambda stream: stream.writelines(f"{line}\n" for line in told)
+    return lambda stream: stream.writelines(f"{line}\n" for line in texts)
 
 
 @contextmanager
@@ -119,11 +119,11 @@ class Terminated(KeyboardInterrupt):
     """The process was asked to end; everything in progress is cancelled as by Ctrl-C."""
 
 
-async def cancelled_by_termination(opened: AsyncExitStack, work: Coroutine[Any, Any, T]) -> T:
+async def cancelled_by_termination(stack: AsyncExitStack, work: Coroutine[Any, Any, T]) -> T:
     """The result of work that the termination signal cancels, so that a run is recorded as such.
 
     Args:
-        opened: What the work opens, which is closed then.
+        stack: What the work opens, which is closed then.
         work: The work.
 
     Raises:
@@ -137,8 +137,8 @@ async def cancelled_by_termination(opened: AsyncExitStack, work: Coroutine[Any, 
     def cancel(number: int, frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(task.cancel)
 
-    with _handled({signal.SIGTERM: cancel}):
-        async with opened:
+    with _handle({signal.SIGTERM: cancel}):
+        async with stack:
             return await work
 
 
@@ -147,15 +147,15 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _handled(handlers: Mapping[int, Callable[[int, FrameType | None], object]]) -> Generator[None]:
+def _handle(handlers: Mapping[int, Callable[[int, FrameType | None], object]]) -> Generator[None]:
     """Handle signals: in the main thread, and not where they are ignored.
 
     Shells have Ctrl-C ignored for commands in the background.
     """
     if threading.current_thread() is not threading.main_thread():
         handlers = {}
-    heeded = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, handlers[number]) for number in heeded}
+    numbers = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handlers[number]) for number in numbers}
     try:
         yield
     finally:
@@ -169,7 +169,7 @@ def interruptible() -> AbstractContextManager[None]:
     Raises:
         Terminated: The termination signal came.
     """
-    return _handled({signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler})
+    return _handle({signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler})
 
 
 @contextmanager
@@ -182,30 +182,30 @@ def interruption_ends_the_process(ending: Callable[[], None]) -> Generator[None]
     Args:
         ending: Is called first, from the signal handler.
     """
-    came: list[int] = []
+    codes: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if came:
-            _leave(came[0])
-        came.append(128 + number)
+        if codes:
+            _exit_now(codes[0])
+        codes.append(128 + number)
         # The interrupt may come out of any task, and the loop would report that as an error.
         logging.getLogger("asyncio").disabled = True
-        last = threading.Timer(PARTING_SECONDS, _leave, came)
-        last.daemon = True
-        last.start()
+        timer = threading.Timer(PARTING_SECONDS, _exit_now, codes)
+        timer.daemon = True
+        timer.start()
         ending()
         raise KeyboardInterrupt
 
-    with _handled({signal.SIGINT: interrupt, signal.SIGTERM: interrupt}):
+    with _handle({signal.SIGINT: interrupt, signal.SIGTERM: interrupt}):
         try:
             yield
         except KeyboardInterrupt:
-            if not came:
+            if not codes:
                 raise
-            _leave(came[0])
+            _exit_now(codes[0])
 
 
-def _leave(code: int) -> NoReturn:
+def _exit_now(code: int) -> NoReturn:
     with suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(code)

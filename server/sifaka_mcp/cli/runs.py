@@ -100,16 +100,16 @@ async def _follow(session: Session) -> Ending:
     store = await session.store()
     async with aclosing(follow_run(store, run_id)) as events:
         async for event in events:
-            if not print_lines([_event_line(event, as_json=session.options.json)]):
+            if not print_lines([_format_event(event, as_json=session.options.json)]):
                 break
     return lambda: 0
 
 
-def _event_line(event: ChainEvent, *, as_json: bool) -> str:
+def _format_event(event: ChainEvent, *, as_json: bool) -> str:
     run, entry = event.run, event.entry
     assert run is not None, "what was stored has a run"
     assert entry is not None, "and an entry"
-    told = {
+    data = {
         "at": entry.at.isoformat(),
         "run_id": run.run_id,
         "version": event.iteration,
@@ -119,8 +119,8 @@ def _event_line(event: ChainEvent, *, as_json: bool) -> str:
         "status": run.status,
     }
     if as_json:
-        return json.dumps(told)
-    return f"{told['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"
+        return json.dumps(data)
+    return f"{data['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"
 
 
 @opt.command(
@@ -157,14 +157,14 @@ async def view(session: Session) -> Ending:
     return partial(_open_view, await store.load(run_id), session.target)
 
 
-def _open_view(run: Run, named: str | None) -> int:
+def _open_view(run: Run, file: str | None) -> int:
     from sifaka_mcp.ui.pages import page_of
 
     # The browser needs its file after this process; only this user can read it.
-    target = named or str(Path(tempfile.mkdtemp(prefix="sifaka-")) / f"{run.run_id}.html")
+    target = file or str(Path(tempfile.mkdtemp(prefix="sifaka-")) / f"{run.run_id}.html")
     write_text(target, page_of(run).html)
     print_lines([target])
-    if not named:
+    if not file:
         webbrowser.open(Path(target).as_uri())
     return 0
 
@@ -200,8 +200,8 @@ async def submit(session: Session) -> Ending:
             reason=options.reason,
             listen=progress.show,
         )
-    told = "accepted" if result.accepted else "not accepted"
-    print(f"{told}: {flat(result.reason)}" if result.reason else told, file=sys.stderr)
+    outcome = "accepted" if result.accepted else "not accepted"
+    print(f"{outcome}: {flat(result.reason)}" if result.reason else outcome, file=sys.stderr)
     return session.finish(result)
 
 
@@ -213,7 +213,7 @@ async def resume(session: Session) -> Ending:
     run, chain = await session.reopen()
     key = RunKey(session.settings.tenant, run.run_id)
     try:
-        # What another process of this machine works on is waited for, not asked for twice.
+        # A run that another process of this machine works on is waited for, not worked on twice.
         while not await leases.claim(key):  # noqa: ASYNC110 - its end is no event here
             await anyio.sleep(_PAUSE)
         with TerminalProgress(sys.stderr, run) as progress:
@@ -230,9 +230,9 @@ async def replay(session: Session) -> Ending:
     run_id, plugins = session.options.run_id, Plugins(session.settings.plugins)
     store = await session.store()
     run = await store.load(run_id)
-    found = await Chain.of_config(run.config, store=store, plugins=plugins).replay(run_id)
-    told = f"exact: {len(found.run.thoughts)} versions, {found.run.usage.model_calls} calls"
-    return session.answer(None, lines(found.differences or [told]), int(not found.exact))
+    result = await Chain.of_config(run.config, store=store, plugins=plugins).replay(run_id)
+    summary = f"exact: {len(result.run.thoughts)} versions, {result.run.usage.model_calls} calls"
+    return session.answer(None, lines(result.differences or [summary]), int(not result.exact))
 
 
 @opt.command(
@@ -270,7 +270,7 @@ async def forget(session: Session) -> Ending:
         for part in await (await checked_store(archive)).health():
             if not part.works:
                 raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
-    # What is only planned has gone nowhere, and nothing has failed.
+    # A plan alone moves nothing, so nothing has failed.
     outcome = Outcome(gone=planned.leaving, failed=())
     if options.yes:
         outcome = await carry_out(store, planned, archive)
@@ -287,7 +287,7 @@ def _retention_report(
     errors = {failure.leaving.run.run_id: failure.error for failure in outcome.failed}
     return {
         "done": options.yes,
-        "to": _shown_url(options.to) if options.to else None,
+        "to": _mask_url(options.to) if options.to else None,
         "runs": [
             {
                 **leaving.run.model_dump(mode="json"),
@@ -308,21 +308,21 @@ def _retention_lines(
         yield f"{line.run.run_id}  {age:>4}  {line.reason:<17}  {line.run.excerpt}"
     for failure in outcome.failed:
         yield f"{failure.leaving.run.run_id}  stays: {failure.error}"
-    verb = f"moved to {_shown_url(options.to)!r}" if options.to else "forgotten"
+    verb = f"moved to {_mask_url(options.to)!r}" if options.to else "forgotten"
     yield (
         f"{verb if options.yes else f'would be {verb}'}: "
-        f"{_counted(len(outcome.gone))}"
-        f" — what stays: {_counted(planned.kept_runs + len(outcome.failed))}"
+        f"{_count_runs(len(outcome.gone))}"
+        f" — what stays: {_count_runs(planned.kept_runs + len(outcome.failed))}"
     )
     if outcome.gone and not options.yes:
         yield "nothing was changed: add --yes to do it"
 
 
-def _shown_url(url: str) -> str:
+def _mask_url(url: str) -> str:
     """A URL without what may be a password or a key: in it, behind it, or among a command's."""
-    plain = re.sub(r"\?[^,\s]*", "", re.sub(r"//[^,\s]*@", "//***@", url))
-    return re.sub(r"(\+mcp:\S+)\s[^,]*", r"\1 …", plain)
+    stripped = re.sub(r"\?[^,\s]*", "", re.sub(r"//[^,\s]*@", "//***@", url))
+    return re.sub(r"(\+mcp:\S+)\s[^,]*", r"\1 …", stripped)
 
 
-def _counted(runs: int) -> str:
+def _count_runs(runs: int) -> str:
     return "1 run" if runs == 1 else f"{runs} runs"

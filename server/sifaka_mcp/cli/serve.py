@@ -1,4 +1,4 @@
-"""What goes on until it is told to stop.
+"""The commands that run until they are stopped.
 
 `sifaka serve` offers the tools over MCP, `sifaka worker` works on queued runs, and `sifaka lsp`
 serves an editor.
@@ -47,7 +47,7 @@ _MOST = 10_000
     ),
 )
 def serve(session: Session) -> int:
-    """Serve until the client leaves or the process is told to stop.
+    """Serve until the client leaves or the process is stopped.
 
     Raises:
         ConfigurationError: The store's embedding model cannot be used: a server without the search
@@ -88,7 +88,7 @@ def serve(session: Session) -> int:
     ),
 )
 async def worker(session: Session) -> Ending:
-    """Work on runs until the process is told to stop; what is not done then goes to another worker.
+    """Work on runs until the process is stopped; what is not done then goes to another worker.
 
     Raises:
         ConfigurationError: The store is not in Redis, or docket is not installed.

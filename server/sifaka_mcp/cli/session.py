@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sifaka.chain import Chain, RunResult
 
 Ending = Callable[[], int]
-"""Prints what a command has found, after all that it opened is closed; tells the exit code."""
+"""Prints what a command has found, after all that it opened is closed; returns the exit code."""
 Work = Callable[["Session"], int | Coroutine[Any, Any, Ending]]
 """Does the work of a command; a coroutine where it opens something."""
 
@@ -44,7 +44,7 @@ class Session:
         options: Its options.
         settings: Those of the process.
         target: The file that a run's text goes to.
-        run_id: The run on record that is worked on, which can be gone on with.
+        run_id: The run on record that is worked on, which can be resumed.
     """
 
     def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
@@ -54,23 +54,23 @@ class Session:
         self._stack = AsyncExitStack()
 
     def run(self, work: Work) -> int:
-        """Do the work of a command, and tell the exit code.
+        """Do the work of a command, and return the exit code.
 
         One that opens something runs in an event loop, and what it found is printed afterwards:
         there a signal ends the process at once, while in the loop a full pipe would hold it up.
         The termination signal acts like Ctrl-C in the loop, so that a run is recorded as cancelled;
-        after Ctrl-C the command that goes on with the run is told.
+        after Ctrl-C the command that resumes the run is printed.
 
         Raises:
             Terminated: The signal came.
         """
-        under_way = work(self)
-        if isinstance(under_way, int):
-            return under_way
+        outcome = work(self)
+        if isinstance(outcome, int):
+            return outcome
         import asyncio
 
         try:
-            ending = anyio.run(cancelled_by_termination, self._stack, under_way)
+            ending = anyio.run(cancelled_by_termination, self._stack, outcome)
         except asyncio.CancelledError:
             raise Terminated from None
         except KeyboardInterrupt:
@@ -85,9 +85,9 @@ class Session:
         """A command on the store and the tenant of this one; empty where no run is kept."""
         if self.settings.store.startswith("memory:"):
             return ""
-        where = (("--store", self.options.store), ("--tenant", self.options.tenant))
-        given = [word for flag, value in where if value for word in (flag, value)]
-        return masked(shlex.join(["sifaka", *words, *given]))
+        options = (("--store", self.options.store), ("--tenant", self.options.tenant))
+        flags = [word for flag, value in options if value for word in (flag, value)]
+        return masked(shlex.join(["sifaka", *words, *flags]))
 
     def aim_at(self, target: str | None) -> None:
         """Take the file that is to be written, if any, before any work is done in vain.

@@ -96,7 +96,7 @@ class Exchange:
             ConfigurationError: An answer is not one of a model in words, or the idempotency key
                 cannot be used.
         """
-        capabilities, keyed_run = ctx.client_capabilities, _keyed_run(ctx)
+        capabilities, keyed_run = ctx.client_capabilities, _find_keyed_run(ctx)
         samples = capabilities is not None and capabilities.sampling is not None
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             # There is no way back over HTTP without sessions.
@@ -109,13 +109,13 @@ class Exchange:
             return cls(host=host, keyed_run=keyed_run)
         # Sealed by us when it left, and checked when it came back.
         state = json.loads(ctx.request_state or "{}")
-        brought = ctx.input_responses or {}
+        replies = ctx.input_responses or {}
         answers = {
             **{key: HostAnswer(**answer) for key, answer in state.get("answers", {}).items()},
-            **{key: answer_of(brought[key]) for key in state.get("asked", ()) if key in brought},
+            **{key: answer_of(replies[key]) for key in state.get("asked", ()) if key in replies},
         }
         number, run_id = state.get("round", 0), state.get("run")
-        closed = _closed(number, answers if run_id is None else {})
+        closed = _find_limit(number, answers if run_id is None else {})
         return cls(
             host=_Rounds(answers, closed) if samples else None,
             in_rounds=samples,
@@ -163,7 +163,7 @@ class PushedQuestions:
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The host's answer; see `Host`. Who has left may come back, and go on with the work."""
         if self._refusal is not None:
-            raise _failed(self._refusal, "refused")
+            raise _make_error(self._refusal, "refused")
         try:
             with anyio.fail_after(PATIENCE):
                 result = await self.session.send_request(
@@ -175,17 +175,17 @@ class PushedQuestions:
         except MCPError as error:
             if isinstance(error, NoBackChannelError) or error.code == CONNECTION_CLOSED:
                 raise Suspended({key: question}) from None
-            said = str(error).partition("\n")[0][:200]
-            self._refusal = f"the client refused to ask its model: {said}"
-            raise _failed(self._refusal, "refused") from error
+            message = str(error).partition("\n")[0][:200]
+            self._refusal = f"the client refused to ask its model: {message}"
+            raise _make_error(self._refusal, "refused") from error
         except TimeoutError as error:
-            raise _failed(
+            raise _make_error(
                 f"the client has not answered within {PATIENCE:g} s", "unavailable"
             ) from error
         except ValidationError as error:
-            raise _failed("the client's answer is no sampling result", "malformed") from error
+            raise _make_error("the client's answer is no sampling result", "malformed") from error
         except ConfigurationError as error:
-            raise _failed(error.message, "malformed") from error
+            raise _make_error(error.message, "malformed") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class _Rounds:
     closed: str | None
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
-        """The answer that was brought; see `Host`."""
+        """The answer that came with the call; see `Host`."""
         if key in self.answers:
             return self.answers[key]
         if self.closed is not None:
@@ -227,7 +227,7 @@ def answer_of(result: object) -> HostAnswer:
     """The answer in a sampling result, with no text where the model has said nothing.
 
     Raises:
-        ConfigurationError: It is none, or not in words.
+        ConfigurationError: It is no sampling result, or not in words.
     """
     if not isinstance(result, CreateMessageResult | CreateMessageResultWithTools):
         raise ConfigurationError(
@@ -245,11 +245,11 @@ def answer_of(result: object) -> HostAnswer:
     return HostAnswer(text=text, model=result.model, complete=result.stop_reason != "maxTokens")
 
 
-def _keyed_run(ctx: Context[Any, Any]) -> str | None:
+def _find_keyed_run(ctx: Context[Any, Any]) -> str | None:
     """The id of the run that an idempotency key stands for, the same each time and for each tool.
 
     Raises:
-        ConfigurationError: The key is none.
+        ConfigurationError: The key is not valid.
     """
     request, meta = ctx.request_context.request, ctx.request_context.meta or {}
     key: object = meta.get(KEY_META)
@@ -265,16 +265,16 @@ def _keyed_run(ctx: Context[Any, Any]) -> str | None:
     return f"run_{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
+def _find_limit(rounds: int, answers: Mapping[str, HostAnswer]) -> str | None:
     """The reason why there is no other round; None when there can be one."""
     if rounds >= MOST_ROUNDS:
         return f"clients ask their model {MOST_ROUNDS} times for one call, and no more"
-    if sum(len(answer.text) + len(answer.model) for answer in carried.values()) > LARGEST_STATE:
+    if sum(len(answer.text) + len(answer.model) for answer in answers.values()) > LARGEST_STATE:
         return f"its answers are longer than {LARGEST_STATE:,} characters together"
     return None
 
 
-def _failed(message: str, code: str) -> ModelProviderError:
+def _make_error(message: str, code: str) -> ModelProviderError:
     return ModelProviderError(f"{HOST}: {message}", provider=HOST, error_code=code)
 
 
@@ -296,20 +296,20 @@ class _Codec:
     @cached_property
     def _codec(self) -> AESGCMRequestStateCodec:
         keys = [key.get_secret_value() for key in self.settings.state_keys]
-        return AESGCMRequestStateCodec(keys or [_key_at(self.settings.home / _KEY_FILE)])
+        return AESGCMRequestStateCodec(keys or [_read_key(self.settings.home / _KEY_FILE)])
 
 
-def _key_at(path: Path) -> str:
+def _read_key(path: Path) -> str:
     """The key in a file; the first process makes it."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # In containers with one home folder, processes may have the same id.
-        mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        mine.touch(mode=0o600, exist_ok=False)
-        mine.write_text(secrets.token_hex(32), encoding="ascii")
+        temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        temporary.touch(mode=0o600, exist_ok=False)
+        temporary.write_text(secrets.token_hex(32), encoding="ascii")
         with suppress(FileExistsError):
-            os.link(mine, path)  # all of it or nothing, with several processes at it
-        mine.unlink()
+            os.link(temporary, path)  # all of it or nothing, with several processes at it
+        temporary.unlink()
         return path.read_text(encoding="ascii").strip()
     except OSError as error:
         raise StorageError(

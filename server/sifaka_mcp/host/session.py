@@ -1,4 +1,4 @@
-"""What we need of the SDK's session: its private parts, and what a client asks for by it."""
+"""What we need of the SDK's session: its private parts, and what a client requests by it."""
 
 from collections.abc import Iterable
 from typing import Any

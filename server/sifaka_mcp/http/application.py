@@ -32,7 +32,7 @@ METRICS, HEALTH, READY = "/metrics", "/healthz", "/readyz"
 EVIDENCE = ("/v1/search", "/v1/plan", "/v1/health", "/v1/health/adapters")
 _OPEN = (HEALTH, READY)
 """Paths for load balancers, open to any address without a token; the answers hold no data."""
-_ASKED_WITH = [
+_ALLOW_HEADERS = [
     "accept",
     "authorization",
     "content-type",
@@ -43,7 +43,7 @@ _ASKED_WITH = [
     MCP_NAME_HEADER,
     MCP_PROTOCOL_VERSION_HEADER,
 ]
-_ANSWERED_WITH = ["mcp-session-id", MCP_PROTOCOL_VERSION_HEADER, "retry-after", "www-authenticate"]
+_EXPOSE_HEADERS = ["mcp-session-id", MCP_PROTOCOL_VERSION_HEADER, "retry-after", "www-authenticate"]
 _PREFLIGHT_SECONDS = 600
 
 
@@ -55,7 +55,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     era's, a client that disconnects cancels nothing, as the specification has it.
 
     Args:
-        settings: What the server was told.
+        settings: Those of the server.
         url: Where it listens, which is what clients call it unless there is a `public_url`.
         make: What is served.
 
@@ -73,12 +73,12 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     bodies = WholeBodies(settings.max_body_bytes)
-    door: Any = app.router.routes[0]  # the SDK's own, of MCP
+    route: Any = app.router.routes[0]  # the SDK's own, of MCP
     if access:
-        door = door.app  # what asks for the token
-    behind = bodies.before(door.app)
-    sessions = Sessions(behind, settings.max_sessions, settings.session_seconds)
-    door.app = sessions if settings.sessions else post_only(behind)
+        route = route.app  # what asks for the token
+    inner = bodies.before(route.app)
+    sessions = Sessions(inner, settings.max_sessions, settings.session_seconds)
+    route.app = sessions if settings.sessions else post_only(inner)
 
     def state() -> AppState:
         assert server.state is not None, "requests come while the server runs"
@@ -102,7 +102,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         from sifaka_mcp.http.evidence import evidence_routes
 
         app.router.routes += evidence_routes(state, admitting)
-    # A page that was led here by a false name has no token; Prometheus asks by address.
+    # A page that comes here by a false name has no token; Prometheus asks by address.
     unguarded = (*_OPEN, METRICS) if access else _OPEN
     rates = None
     if settings.rate_limit is not None:
@@ -111,8 +111,8 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         CORSMiddleware,
         allow_origins=settings.cors_origins,
         allow_methods=["GET", "POST", *(["DELETE"] if settings.sessions else [])],
-        allow_headers=_ASKED_WITH,
-        expose_headers=_ANSWERED_WITH,
+        allow_headers=_ALLOW_HEADERS,
+        expose_headers=_EXPOSE_HEADERS,
         max_age=_PREFLIGHT_SECONDS,
     )
     # The SDK's own authenticate the request, outermost first as all of them.

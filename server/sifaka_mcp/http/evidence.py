@@ -52,7 +52,7 @@ def evidence_routes(state: Callable[[], AppState], admitting: Sequence[Middlewar
         admitting: What lets requests in.
     """
     return [
-        Route(path, partial(_answered, state, answer), methods=[method], middleware=admitting)
+        Route(path, partial(_respond, state, answer), methods=[method], middleware=admitting)
         for method, path, answer in (
             ("POST", "/v1/search", _search),
             ("POST", "/v1/plan", _plan),
@@ -62,8 +62,8 @@ def evidence_routes(state: Callable[[], AppState], admitting: Sequence[Middlewar
     ]
 
 
-async def _answered(opened: Callable[[], AppState], answer: _Answer, request: Request) -> Response:
-    state = opened()
+async def _respond(state_of: Callable[[], AppState], answer: _Answer, request: Request) -> Response:
+    state = state_of()
     try:
         with share_of_request(state):
             return await answer(request, state.of_request())
@@ -77,24 +77,24 @@ async def _answered(opened: Callable[[], AppState], answer: _Answer, request: Re
 
 
 async def _search(request: Request, state: AppState) -> Response:
-    asked = await _body(request)
+    body = await _parse_body(request)
     began = time.monotonic()
-    with anyio.fail_after(asked.options.timeout_seconds):
+    with anyio.fail_after(body.options.timeout_seconds):
         chain = await state.chain(critics=())
-        result = await search_evidence(chain, asked.query, options=asked.options.for_library())
-    return JSONResponse(_response(result, asked.options, began, asked.context))
+        result = await search_evidence(chain, body.query, options=body.options.for_library())
+    return JSONResponse(_describe_result(result, body.options, began, body.context))
 
 
 async def _plan(request: Request, state: AppState) -> Response:
-    asked = await _body(request)
+    body = await _parse_body(request)
     began = time.monotonic()
-    with anyio.fail_after(asked.options.timeout_seconds):
-        plan = await plan_search(await state.chain(critics=()), asked.query)
+    with anyio.fail_after(body.options.timeout_seconds):
+        plan = await plan_search(await state.chain(critics=()), body.query)
     return JSONResponse(
         {
             "request_id": f"req_{uuid4().hex[:12]}",
             "query": plan.question,
-            "criteria_result": _criteria(plan),
+            "criteria_result": _describe_plan(plan),
             "processing_time_ms": _milliseconds_since(began),
             "degraded": [] if plan.degraded is None else [plan.degraded],
         }
@@ -117,7 +117,7 @@ async def _health(_: Request, state: AppState) -> Response:
 async def _adapters(_: Request, state: AppState) -> Response:
     began = time.monotonic()
     with anyio.fail_after(_LOOKING):
-        found = await state.adapters.health()
+        health = await state.adapters.health()
     # What is wrong may name a folder or an address: that is for the command on the server.
     return JSONResponse(
         {
@@ -129,13 +129,13 @@ async def _adapters(_: Request, state: AppState) -> Response:
                     "error_rate": float(not each.works),
                     "message": None if each.works else "`sifaka doctor` on the server says why",
                 }
-                for name, each in found.items()
+                for name, each in health.items()
             }
         }
     )
 
 
-async def _body(request: Request) -> "SearchBody":
+async def _parse_body(request: Request) -> "SearchBody":
     """The body of a request.
 
     Raises:
@@ -165,8 +165,8 @@ class Options(BaseModel, extra="forbid"):
     def for_library(self) -> EvidenceOptions:
         """The options of the library."""
         since = None
-        if self.recency_filter is not None and (told := _RECENT.fullmatch(self.recency_filter)):
-            since = datetime.now(UTC) - timedelta(days=int(told[1]) * _DAYS[told[2]])
+        if self.recency_filter is not None and (match := _RECENT.fullmatch(self.recency_filter)):
+            since = datetime.now(UTC) - timedelta(days=int(match[1]) * _DAYS[match[2]])
         return EvidenceOptions(
             adapters=tuple(self.adapters or ()),
             filters=SearchFilters(since=since),
@@ -184,7 +184,7 @@ class SearchBody(BaseModel, extra="forbid"):
     context: dict[str, Any] = {}
 
 
-def _response(
+def _describe_result(
     result: EvidenceResult, options: Options, began: float, context: object
 ) -> dict[str, Any]:
     """The answer to a search.
@@ -197,14 +197,14 @@ def _response(
     """
     by_class: defaultdict[str, list[object]] = defaultdict(list)
     for each in result.evidence:
-        told = _judged(each, result.plan, options.classify)
-        by_class[each.classification if options.classify else "raw"].append(told)
+        item = _describe_evidence(each, result.plan, options.classify)
+        by_class[each.classification if options.classify else "raw"].append(item)
     return {
         "request_id": f"req_{uuid4().hex[:12]}",
         "status": "completed" if result.status == "found" else result.status,
         "processing_time_ms": _milliseconds_since(began),
         "query": result.question,
-        "criteria_result": _criteria(result.plan),
+        "criteria_result": _describe_plan(result.plan),
         "perfect_results": by_class["perfect"],
         "partial_results": by_class["partial"],
         "rejected_results": by_class["reject"],
@@ -217,9 +217,9 @@ def _response(
     }
 
 
-def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, Any]:
+def _describe_evidence(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, Any]:
     return {
-        "result": _item(evidence.document),
+        "result": _describe_document(evidence.document),
         "validation": {
             "criteria_assessment": [
                 {
@@ -237,7 +237,7 @@ def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, A
     }
 
 
-def _item(document: SourceDocument) -> dict[str, Any]:
+def _describe_document(document: SourceDocument) -> dict[str, Any]:
     return {
         "source_adapter": document.adapter,
         "result_type": "generic",
@@ -253,7 +253,7 @@ def _item(document: SourceDocument) -> dict[str, Any]:
     }
 
 
-def _criteria(plan: SearchPlan) -> dict[str, Any]:
+def _describe_plan(plan: SearchPlan) -> dict[str, Any]:
     """The queries and criteria of a plan."""
     return {
         "search_queries": list(plan.queries),

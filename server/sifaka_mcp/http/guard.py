@@ -34,7 +34,7 @@ class Origin:
     """A scheme, a host and a port, which are compared as those of URLs are."""
 
     scheme: str
-    """Empty where it is not told, as in a Host header."""
+    """Empty where it is not given, as in a Host header."""
     host: str
     port: str
     """Empty for the default one, `*` for any."""
@@ -46,10 +46,10 @@ class Origin:
         Names are compared in small letters, and the default port of a scheme is the same as none.
         Without a scheme both default ports are: TLS may end at a proxy.
         """
-        found = _ORIGIN.fullmatch(text)
-        if found is None:
+        match = _ORIGIN.fullmatch(text)
+        if match is None:
             return None
-        scheme, host, port = ((each or "").lower() for each in found.groups())
+        scheme, host, port = ((each or "").lower() for each in match.groups())
         if port.isdecimal():
             port = str(int(port))
             if int(port) > MAX_PORT:
@@ -67,7 +67,7 @@ class Origin:
 
 
 def guarded(app: ASGIApp, *, settings: HttpSettings, unguarded: Iterable[str]) -> ASGIApp:
-    """Refuses requests under foreign names before anything of them is looked at.
+    """Refuses requests under foreign names before they are read.
 
     So no web page can reach the server in secret. The names are those of loopback and of the
     settings. An Origin has to be a page of one of them, or one of those that CORS lets in.
@@ -77,24 +77,24 @@ def guarded(app: ASGIApp, *, settings: HttpSettings, unguarded: Iterable[str]) -
         settings: What is allowed.
         unguarded: Paths that are answered under any name, such as a load balancer's.
     """
-    named = [*_LOOPBACK, *settings.allowed_hosts]
+    names = [*_LOOPBACK, *settings.allowed_hosts]
     if settings.public_url is not None:
-        named.append(urlsplit(settings.public_url).netloc)
-    hosts = [found for name in named if (found := Origin.parse(name))]
-    pages = (found for name in settings.cors_origins if (found := Origin.parse(name)))
+        names.append(urlsplit(settings.public_url).netloc)
+    hosts = [origin for name in names if (origin := Origin.parse(name))]
+    pages = (origin for name in settings.cors_origins if (origin := Origin.parse(name)))
     origins = [*hosts, *pages]
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 400, 403 or 421, or pass the request on."""
-        refused = None
+        refusal = None
         if scope["type"] == "http" and scope["path"] not in unguarded:
-            refused = _refusal(scope, hosts, origins)
-        await (refused or app)(scope, receive, send)
+            refusal = _find_refusal(scope, hosts, origins)
+        await (refusal or app)(scope, receive, send)
 
     return answer
 
 
-def _refusal(
+def _find_refusal(
     scope: Scope, hosts: Iterable[Origin], origins: Iterable[Origin]
 ) -> JSONResponse | None:
     names = [name for name, _ in scope["headers"] if name in _SINGLE]
@@ -137,13 +137,13 @@ def post_only(app: ASGIApp) -> ASGIApp:
     The specification lets a server say so. The stream of one that has nothing to send on it would
     keep a connection open for as long as the client likes, and hold up the end of the server.
     """
-    refused = JSONResponse(
+    refusal = JSONResponse(
         {"error": "method_not_allowed"}, status_code=405, headers={"allow": "POST"}
     )
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
-        await (refused if scope["method"] in _SESSIONS else app)(scope, receive, send)
+        await (refusal if scope["method"] in _SESSIONS else app)(scope, receive, send)
 
     return answer
 
@@ -159,8 +159,8 @@ def negotiated(app: ASGIApp) -> ASGIApp:
         """Pass a request on as one that takes both types."""
         if scope["type"] == "http" and scope["path"].removesuffix("/") == MCP:
             scope = {**scope, "path": MCP, "raw_path": MCP.encode()}
-            taken = ",".join(Headers(scope=scope).getlist("accept"))
-            kinds = {each.split(";")[0].strip().lower() for each in taken.split(",")}
+            accept = ",".join(Headers(scope=scope).getlist("accept"))
+            kinds = {each.split(";")[0].strip().lower() for each in accept.split(",")}
             if not any(kinds) or kinds & (_JSON | _EVENTS):
                 others = [pair for pair in scope["headers"] if pair[0] != b"accept"]
                 scope["headers"] = [*others, (b"accept", _BOTH)]
@@ -190,7 +190,7 @@ def _as_json(send: Send) -> Send:
         stream.extend(message.get("body", b""))
         if not message.get("more_body", False):
             messages = (each.strip() for each in re.findall(rb"(?m)^data:(.*)", stream))
-            # The others tell of progress.
+            # The others report progress.
             answers = (each for each in messages if each and _ANSWER & json.loads(each).keys())
             body = next(answers, b"")
             headers = MutableHeaders(raw=[*start["headers"]])

@@ -71,7 +71,7 @@ class Rates:
     ) -> None:
         self._limit: RateLimitItem = parse(rate)
         self._clock = clock
-        self._here = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._local = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._shared: RateLimiter | None = None
         self._pool: ConnectionPool | None = None
         self._away_until = -math.inf
@@ -104,7 +104,7 @@ class Rates:
             except StorageError as error:
                 self._away_until = self._clock() + _PAUSE
                 report_failure(logger, "rate limit", error)
-        return await self._wait_by(self._here, caller)
+        return await self._wait_by(self._local, caller)
 
     async def aclose(self) -> None:
         """Close what is open to Redis."""
@@ -124,7 +124,7 @@ def throttled(app: ASGIApp, *, rates: Rates | None, most: int, unlimited: Iterab
     A caller is the tenant of a token, and without one the address that a request comes from.
 
     Args:
-        app: What is asked.
+        app: What answers the others.
         rates: How many requests in a while, if that is limited.
         most: How many requests at a time.
         unlimited: Paths that are always answered.
@@ -132,7 +132,7 @@ def throttled(app: ASGIApp, *, rates: Rates | None, most: int, unlimited: Iterab
     under_way: Counter[str] = Counter()
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or tell its caller when to come back."""
+        """Pass the request on, or answer when to come back."""
         if scope["type"] != "http" or scope["path"] in unlimited:
             await app(scope, receive, send)
             return
@@ -186,31 +186,31 @@ class WholeBodies:
         return partial(self._answer, app)
 
     async def _answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await self._body(scope, receive)
+        body = await self._read_body(scope, receive)
         if isinstance(body, bytes) and scope["path"] == MCP and _BATCH.match(body):
-            told = JSONRPCError(jsonrpc="2.0", id=None, error=BATCH)
-            body = JSONResponse(told.model_dump(exclude_none=True) | {"id": None}, status_code=400)
+            error = JSONRPCError(jsonrpc="2.0", id=None, error=BATCH)
+            body = JSONResponse(error.model_dump(exclude_none=True) | {"id": None}, status_code=400)
         if isinstance(body, Response):
             await body(scope, receive, send)
         if not isinstance(body, bytes):
             return
-        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         is_large = len(body) > _IN_TURN
         del body
 
         async def replay() -> Message:
-            if whole and is_large:
-                # It is parsed where this returns; who waits goes on in a later round of the loop.
+            if messages and is_large:
+                # It is parsed where this returns; others go on in a later round of the loop.
                 async with self._turn:
                     await checkpoint()
-            return whole.pop() if whole else await receive()
+            return messages.pop() if messages else await receive()
 
         await app(scope, replay, send)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
+    async def _read_body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
         """The whole body, the refusal of it, or None when its client has left."""
-        told = Headers(scope=scope).get("content-length", "")
-        if told.isdecimal() and int(told) > self._largest:
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdecimal() and int(length) > self._largest:
             return _too_large()
         caller, parts, size, values = caller_of(scope), list[bytes](), 0, _Values()
         try:
@@ -245,7 +245,7 @@ class _Values:
 
     _count: int = 0
     _begun: bytes = b""
-    """What stands for a string that the last part has not ended."""
+    """The quote of a string that the last part has not ended."""
 
     def add(self, part: bytes) -> int:
         """The number with this part."""
@@ -257,5 +257,5 @@ class _Values:
         return self._count
 
 
-def _too_large(told: str = "Request body too large") -> Response:
-    return Response(told, status_code=413)
+def _too_large(message: str = "Request body too large") -> Response:
+    return Response(message, status_code=413)

@@ -59,27 +59,27 @@ class Readiness:
     def __init__(self, store: Callable[[], ThoughtStore]) -> None:
         self._store = store
         self._lock = anyio.Lock()
-        self._looked = -math.inf
+        self._checked_at = -math.inf
         self._ready = True
 
     async def answer(self, _: Request) -> JSONResponse:
         """200, or 503 with one line."""
         async with self._lock:
-            if time.monotonic() - self._looked >= _FRESH:
-                self._ready = await self._look()
-                self._looked = time.monotonic()
+            if time.monotonic() - self._checked_at >= _FRESH:
+                self._ready = await self._check_store()
+                self._checked_at = time.monotonic()
         if self._ready:
             return JSONResponse({"status": "ready"})
         return JSONResponse(
             {"status": "unavailable", "reason": "the store does not answer"}, status_code=503
         )
 
-    async def _look(self) -> bool:
+    async def _check_store(self) -> bool:
         try:
             with anyio.fail_after(_STORE_SECONDS):
                 wrong = [part for part in await self._store().health() if not part.works]
         except (SifakaError, TimeoutError) as error:
-            if self._ready:  # told once, not every few seconds
+            if self._ready:  # reported once, not every few seconds
                 report_failure(logger, "readiness", error)
             return False
         if self._ready:
@@ -93,7 +93,7 @@ class Metrics:
 
     Args:
         state: What the server works with, which is open by then.
-        paths: What requests are told apart by; all other paths are one.
+        paths: The paths that are counted each by itself; all others are one.
         sessions: How many are open.
         access_log: Whether each request is logged, at any log level.
     """
@@ -112,7 +112,7 @@ class Metrics:
         self._paths = frozenset(paths)
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self._registry.register(_Work(state))
+        self._registry.register(_RunNumbers(state))
         self._requests = Counter(
             "sifaka_http_requests",
             "Requests that were answered.",
@@ -169,10 +169,10 @@ class Metrics:
                 seconds = perf_counter() - started
                 self._seconds.labels(path).observe(seconds)
                 if self._access_log:
-                    _log(scope, path, status, seconds)
+                    _log_request(scope, path, status, seconds)
 
 
-def _log(scope: Scope, path: str, status: str, seconds: float) -> None:
+def _log_request(scope: Scope, path: str, status: str, seconds: float) -> None:
     """Log a request: no query, no header, no body, and no path that a caller has made up."""
     _access.info(
         "request",
@@ -190,7 +190,7 @@ def _log(scope: Scope, path: str, status: str, seconds: float) -> None:
 
 
 @dataclass(eq=False)
-class _Work(Collector):
+class _RunNumbers(Collector):
     """Counts and times of the runs, from the server's monitor and circuit breakers."""
 
     state: Callable[[], AppState]
@@ -208,36 +208,36 @@ class _Work(Collector):
             "Runs that this process works on.",
             value=state.monitor.under_way("run"),
         )
-        counted: defaultdict[tuple[str, ...], Counted[str]] = defaultdict(Counted)
+        components: defaultdict[tuple[str, ...], Counted[str]] = defaultdict(Counted)
         for key, component in summary["components"].items():
             kind, _, name = key.partition(":")
-            counted[kind, public_name(kind, name)].update(component)
+            components[kind, public_name(kind, name)].update(component)
         for field, name, what in _OF_COMPONENTS:
-            values = {of: each[field] for of, each in counted.items()}
-            yield _family(name, what, ("kind", "name"), values)
-        yield _family(
+            values = {of: each[field] for of, each in components.items()}
+            yield _make_family(name, what, ("kind", "name"), values)
+        yield _make_family(
             "sifaka_errors",
             "Errors by class, and by code where there is one.",
             ("type",),
             {(error,): count for error, count in summary["errors"].items()},
         )
-        used: defaultdict[str, Counted[str]] = defaultdict(Counted)
+        models: defaultdict[str, Counted[str]] = defaultdict(Counted)
         for name, spent in summary["models"].items():
-            used[public_name("model", name)].update(spent)
-        yield _family(
+            models[public_name("model", name)].update(spent)
+        yield _make_family(
             "sifaka_model_tokens",
             "Tokens of model calls.",
             ("provider", "type"),
             {
                 (provider, kind): each[f"{kind}_tokens"]
-                for provider, each in used.items()
+                for provider, each in models.items()
                 for kind in ("input", "output")
             },
         )
         for field, name, what in _OF_PROVIDERS:
-            values = {(provider,): each[field] for provider, each in used.items()}
-            yield _family(name, what, ("provider",), values)
-        yield _family(
+            values = {(provider,): each[field] for provider, each in models.items()}
+            yield _make_family(name, what, ("provider",), values)
+        yield _make_family(
             "sifaka_breaker_open",
             "Providers that are left alone for now.",
             ("provider",),
@@ -257,7 +257,7 @@ _OF_PROVIDERS = (
 )
 
 
-def _family(
+def _make_family(
     name: str,
     what: str,
     labels: Sequence[str],

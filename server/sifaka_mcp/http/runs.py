@@ -45,30 +45,30 @@ def page_routes(state: Callable[[], AppState], access: Access | None) -> list[Ro
     """
 
     def for_allowed(path: str, answer: _Answer) -> Route:
-        async def answered(request: Request) -> Response:
-            status, reason = _refusal(request, access)
+        async def respond(request: Request) -> Response:
+            status, reason = _check_access(request, access)
             if "text/html" in request.headers.get("accept", ""):
-                told = _shell(status)
+                response = _serve_page(status)
             elif reason:
-                told = JSONResponse({"error": reason}, status_code=status)
+                response = JSONResponse({"error": reason}, status_code=status)
             else:
-                told = await _respond(request, answer, state())
+                response = await _respond(request, answer, state())
             if reason:
-                told.headers["www-authenticate"] = f'Bearer error="{reason}"'
-            told.headers.update(_HEADERS)
-            return told
+                response.headers["www-authenticate"] = f'Bearer error="{reason}"'
+            response.headers.update(_HEADERS)
+            return response
 
-        return Route(path, answered)
+        return Route(path, respond)
 
     return [
         Route("/", RedirectResponse(RUNS[1:], status_code=307), methods=["GET"]),
-        for_allowed(RUNS, _list),
-        for_allowed(f"{RUNS}/{{run_id}}", _run),
-        for_allowed(f"{RUNS}/{{run_id}}/versions/{{place:int}}", _version),
+        for_allowed(RUNS, _list_runs),
+        for_allowed(f"{RUNS}/{{run_id}}", _show_run),
+        for_allowed(f"{RUNS}/{{run_id}}/versions/{{place:int}}", _show_version),
     ]
 
 
-def _refusal(request: Request, access: Access | None) -> tuple[int, str]:
+def _check_access(request: Request, access: Access | None) -> tuple[int, str]:
     """401 or 403 and the reason, or 200."""
     user: Any = request.scope.get("user")
     if access and not isinstance(user, AuthenticatedUser):
@@ -88,7 +88,7 @@ async def _respond(request: Request, answer: _Answer, state: AppState) -> Respon
         return JSONResponse({"error": str(error)}, status_code=status)
 
 
-def _shell(status: int) -> Response:
+def _serve_page(status: int) -> Response:
     """The page without data, under the policy that only its own script and style run."""
     from sifaka_mcp.ui.pages import page
 
@@ -97,37 +97,37 @@ def _shell(status: int) -> Response:
     return HTMLResponse(page("web").html, status_code=status, headers=headers)
 
 
-async def _list(request: Request, state: AppState) -> Response:
+async def _list_runs(request: Request, state: AppState) -> Response:
     from sifaka.tasks import look_up
     from sifaka_mcp.schemas.history import HistoryOut
 
-    asked = request.query_params
-    found = await look_up(
+    params = request.query_params
+    matches = await look_up(
         state.store,
         embeds=state.settings.embedding_model is not None,
-        query=asked.get("query", ""),
+        query=params.get("query", ""),
         limit=_PAGE,
-        cursor=asked.get("cursor", ""),
+        cursor=params.get("cursor", ""),
     )
-    return _json(HistoryOut.of(found, include_text=False))
+    return _to_json(HistoryOut.of(matches, include_text=False))
 
 
-async def _run(request: Request, state: AppState) -> Response:
+async def _show_run(request: Request, state: AppState) -> Response:
     """The overview of a run; 204 when it has as many entries as the caller knows."""
     from sifaka_mcp.ui.page_data import overview_of
 
     run = await state.load(request.path_params["run_id"])
     if request.query_params.get("after") == str(run.version):
         return Response(status_code=204)
-    return _json(await anyio.to_thread.run_sync(overview_of, run))
+    return _to_json(await anyio.to_thread.run_sync(overview_of, run))
 
 
-async def _version(request: Request, state: AppState) -> Response:
+async def _show_version(request: Request, state: AppState) -> Response:
     from sifaka_mcp.ui.page_data import version_of
 
     run = await state.store.load(request.path_params["run_id"])
-    return _json(await anyio.to_thread.run_sync(version_of, run, request.path_params["place"]))
+    return _to_json(await anyio.to_thread.run_sync(version_of, run, request.path_params["place"]))
 
 
-def _json(data: object) -> Response:
+def _to_json(data: object) -> Response:
     return Response(to_json(data), media_type="application/json")

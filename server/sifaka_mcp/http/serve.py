@@ -45,7 +45,7 @@ _TOO_LARGE = (
 def serve_http(
     settings: Settings, host: str, port: int, make: type[SifakaServer] = SifakaServer
 ) -> None:
-    """Serve until told to stop.
+    """Serve until stopped.
 
     Raises:
         ConfigurationError: The address cannot be listened on, or the settings do not say who may
@@ -53,10 +53,10 @@ def serve_http(
     """
     asks_who = settings.auth_tokens_file is not None or settings.oauth_issuer is not None
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         # The first address is listened on. Which one that is may change with the next answer of a
         # name server, so all of them decide whether tokens have to be asked for.
-        is_local = all(is_loopback(str(address[0])) for *_, address in found)
+        is_local = all(is_loopback(str(address[0])) for *_, address in addresses)
         if not (is_local or asks_who or settings.allow_anonymous):
             raise ConfigurationError(
                 f"{host} can be reached from other machines, and no token would be asked for",
@@ -68,15 +68,15 @@ def serve_http(
                 "clients of an authorization server have to know this server by one URL",
                 "set SIFAKA_PUBLIC_URL, such as https://sifaka.example/mcp",
             )
-        family, *_, address = found[0]
+        family, *_, address = addresses[0]
         listener = socket.create_server((address[0], port), family=family)
     except OSError as error:
         raise ConfigurationError(
             f"cannot listen on {host}:{port}: {error.strerror}", "choose another --host or --port"
         ) from error
     with listener:
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listener.getsockname()[1]}{MCP}"
+        name = f"[{host}]" if ":" in host else host
+        url = f"http://{name}:{listener.getsockname()[1]}{MCP}"
         server = http_server(settings, url, make)
         # Waiting streams end with their answers, not with the signal: see `_Server`.
         AppStatus.disable_automatic_graceful_drain()
@@ -97,7 +97,7 @@ def http_server(
     """The server; it listens on the socket that it is run with.
 
     Args:
-        settings: What the server was told.
+        settings: Those of the server.
         url: Where that is.
         make: What answers at `/mcp`.
 
@@ -128,7 +128,7 @@ def http_server(
 
 
 class _Server(uvicorn.Server):
-    """A server that answers the waiting clients first when it is told to stop."""
+    """A server that answers the waiting clients first when it is stopped."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """See `uvicorn.Server`."""
@@ -196,7 +196,7 @@ class PatientProtocol(H11Protocol):
             super().send_400_response(msg)
 
     def _hang_up_in(self, seconds: float | None) -> None:
-        """End the connection after so many seconds, unless it is said anew; never with None."""
+        """End the connection after so many seconds, unless it is set anew; never with None."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = None

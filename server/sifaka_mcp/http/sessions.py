@@ -36,7 +36,7 @@ class _Session:
     """The request that has opened it, in whose name it is ended."""
     under_way: int = 0
     """Requests, and an open stream."""
-    left: float = field(default_factory=anyio.current_time)
+    idle_since: float = field(default_factory=anyio.current_time)
     """When the last of them came to its end."""
 
     @contextmanager
@@ -47,7 +47,7 @@ class _Session:
             yield
         finally:
             self.under_way -= 1
-            self.left = anyio.current_time()
+            self.idle_since = anyio.current_time()
 
 
 class Sessions:
@@ -91,7 +91,7 @@ class Sessions:
             await self._app(scope, receive, send)
             return
         if session_id is None:
-            await self._opened(scope, receive, send)
+            await self._open_session(scope, receive, send)
             return
         session = self._open.get(session_id)
         is_its_end = scope["method"] == "DELETE"
@@ -103,7 +103,7 @@ class Sessions:
         ):
             await _refusal(404, INVALID_REQUEST, _UNKNOWN)(scope, receive, send)
             return
-        answer = self._streamed if scope["method"] == "GET" else self._app
+        answer = self._answer_stream if scope["method"] == "GET" else self._app
         try:
             with session.used():
                 await answer(scope, receive, send)
@@ -111,10 +111,10 @@ class Sessions:
             if is_its_end:
                 self._open.pop(session_id, None)
 
-    async def _opened(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that may open a session."""
         caller = caller_of(scope)
-        if sum(session.under_way > 0 for session in self._of(caller).values()) >= self._most:
+        if sum(session.under_way > 0 for session in self._of_caller(caller).values()) >= self._most:
             await _refusal(
                 503,
                 INTERNAL_ERROR,
@@ -124,32 +124,32 @@ class Sessions:
 
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
-                if opened is not None:
+                session_id = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                if session_id is not None:
                     session = _Session(caller, tenant_of_request(), bearer_of(scope), scope)
                     using.enter_context(session.used())
-                    await self._add(opened, session)
+                    await self._add(session_id, session)
             await send(message)
 
         with ExitStack() as using:
             await self._app(scope, receive, watch)
 
     async def _add(self, session_id: str, session: _Session) -> None:
-        """Count a new session, and end those that its caller has too many."""
-        self._open = {key: known for key, known in self._open.items() if not self._is_over(known)}
+        """Add a new session, and end those that its caller has beyond the limit."""
+        self._open = {key: old for key, old in self._open.items() if not self._is_over(old)}
         self._open[session_id] = session
-        own = self._of(session.caller)
+        own = self._of_caller(session.caller)
         unused = [(key, each) for key, each in own.items() if not each.under_way]
-        unused.sort(key=lambda pair: pair[1].left)
+        unused.sort(key=lambda pair: pair[1].idle_since)
         for key, each in unused[: max(0, len(own) - self._most)]:
             del self._open[key]
             name = [(MCP_SESSION_ID_HEADER.encode(), key.encode())]
             await self._app({**each.opening, "method": "DELETE", "headers": name}, _empty, _ignore)
 
-    async def _streamed(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer_stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the stream of a session, for as long as it may be open."""
-        held = math.inf if tenant_of_request() is None else min(LONGEST_STREAM, seconds_left())
-        deadline = anyio.current_time() + held
+        seconds = math.inf if tenant_of_request() is None else min(LONGEST_STREAM, seconds_left())
+        deadline = anyio.current_time() + seconds
         is_open = False
 
         async def watch(message: Message) -> None:
@@ -157,12 +157,12 @@ class Sessions:
             is_open = message.get("more_body", True)
             await send(message)
 
-        await self._app(scope, partial(self._until_over, receive, deadline), watch)
+        await self._app(scope, partial(self._receive_until, receive, deadline), watch)
         if is_open:  # the stream has ended before its client left
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _until_over(self, receive: Receive, deadline: float) -> Message:
-        """The next message of a client that keeps a stream open; that it has left, in the end."""
+    async def _receive_until(self, receive: Receive, deadline: float) -> Message:
+        """The next message of a client with an open stream; a disconnect at the deadline."""
         message: Message = {"type": "http.disconnect"}
 
         async def listen() -> None:
@@ -178,9 +178,9 @@ class Sessions:
         return message
 
     def _is_over(self, session: _Session) -> bool:
-        return not session.under_way and anyio.current_time() - session.left >= self._seconds
+        return not session.under_way and anyio.current_time() - session.idle_since >= self._seconds
 
-    def _of(self, caller: str) -> dict[str, _Session]:
+    def _of_caller(self, caller: str) -> dict[str, _Session]:
         return {key: each for key, each in self._open.items() if each.caller == caller}
 
 

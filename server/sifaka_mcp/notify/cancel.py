@@ -23,7 +23,7 @@ _SECONDS = 2.0
 """How long a notification may have been on its way when its request was answered."""
 _Context = ServerRequestContext[Any, Any]
 _Name = tuple[str, RequestId]
-"""A client, as far as it can be told from others, and a number of its own."""
+"""A client, as far as it differs from others, and a request number of its own."""
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class Cancellations:
         if ctx.request_id is None:
             self._cancel(client, ctx.params or {})
             return await call_next(ctx)
-        call = _Call(ctx.session, _names(ctx.request_id, _token_of(ctx.params)))
+        call = _Call(ctx.session, _parse_names(ctx.request_id, _token_of(ctx.params)))
         calls = self._calls.setdefault(client, [])
         calls.append(call)
         try:
@@ -73,11 +73,11 @@ class Cancellations:
                 self._answered.popitem(last=False)
 
     def _cancel(self, client: str, params: Mapping[str, Any]) -> None:
-        """Stop the only call that the names of a notification can mean."""
-        wanted = set(_names(params.get("requestId"), _token_of(params)))
-        calls = [each for each in self._calls.get(client, ()) if wanted.intersection(each.names)]
-        answered = (self._answered.get((client, each), -math.inf) for each in wanted)
-        if len(calls) == 1 and anyio.current_time() - max(answered) >= _SECONDS:
+        """Stop the only call that the names of a notification fit."""
+        names = set(_parse_names(params.get("requestId"), _token_of(params)))
+        calls = [each for each in self._calls.get(client, ()) if names.intersection(each.names)]
+        times = (self._answered.get((client, each), -math.inf) for each in names)
+        if len(calls) == 1 and anyio.current_time() - max(times) >= _SECONDS:
             cancel_requested(calls[0].session).set()
             calls[0].scope.cancel()
 
@@ -93,13 +93,13 @@ def _is_alone(ctx: _Context) -> bool:
 
 def _client_of(request: Request) -> str:
     headers = [request.headers.get(name, "") for name in ("authorization", "user-agent")]
-    known = "\n".join([caller_of(request.scope), *headers])
-    return sha256(known.encode("utf-8", "surrogatepass")).hexdigest()
+    identity = "\n".join([caller_of(request.scope), *headers])
+    return sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _names(*told: object) -> tuple[RequestId, ...]:
-    known = (as_request_id(each) for each in told)
-    return tuple(dict.fromkeys(coerce_request_id(each) for each in known if each is not None))
+def _parse_names(*values: object) -> tuple[RequestId, ...]:
+    ids = (as_request_id(each) for each in values)
+    return tuple(dict.fromkeys(coerce_request_id(each) for each in ids if each is not None))
 
 
 def _token_of(params: Mapping[str, Any] | None) -> object:

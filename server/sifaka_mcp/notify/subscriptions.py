@@ -1,4 +1,4 @@
-"""Clients are told of the runs they subscribe to, in the way of each era of the protocol.
+"""Notifies clients of the runs they subscribe to, in the way of each era of the protocol.
 
 The handshake era has `resources/subscribe`, where there is a way back to the client; the era of
 2026-07-28 has `subscriptions/listen`, which is answered with a stream of notifications.
@@ -52,27 +52,27 @@ LONGEST_STREAM = 3600.0
 """Seconds until a stream that a token has opened comes to its end, so that its client has to show
 one again: a token that was withdrawn is of no use for long."""
 _PAUSE = 0.1
-"""Seconds between two notifications of the same subscription: a burst is told once."""
+"""Seconds between two notifications of the same subscription: a burst is reported once."""
 _RUN = re.compile(r"run://([^/?#]+)(?:/diff)?")
 _Context = ServerRequestContext[AppState, Any]
 _KEY = "sifaka.subscriber"
 _TASK_IDS = "taskIds"
 """The name of the tasks extension for the tasks a client subscribes to."""
 _TASK = "task "
-"""Tells the topic of a task from those of resources: there is no space in an address."""
+"""Begins the topic of a task, and of no resource: there is no space in an address."""
 _OfTask = Notification[dict[str, Any], str]
 
 
 class Subscriber:
     """One client's subscriptions.
 
-    What has moved is told once, however often it has moved since the client was told last: a
+    A topic that has changed is sent once, however often it has changed since it was sent last: a
     client that reads slowly gets fewer notifications, not late ones.
     """
 
     def __init__(self) -> None:
         self._leaving: dict[str, Callable[[], None]] = {}
-        self._moved: dict[str, None] = {}
+        self._changed: dict[str, None] = {}
         self._woken = anyio.Event()
         self._ended = False
         self._delivering = anyio.CancelScope()
@@ -91,7 +91,7 @@ class Subscriber:
         wanted = {topic: run_id for topic, run_id in topics if topic not in self._leaving}
         if len(self._leaving) + len(wanted) > MOST:
             raise MCPError(code=INVALID_PARAMS, message=f"more than {MOST} subscriptions")
-        self._leaving |= dict.fromkeys(wanted, _nothing)
+        self._leaving |= dict.fromkeys(wanted, _do_nothing)
         try:
             for topic, run_id in wanted.items():
                 leave = await self._follow(state, topic, run_id)
@@ -108,8 +108,8 @@ class Subscriber:
 
     def remove(self, topic: str) -> None:
         """Unsubscribe; nothing happens where there was no subscription."""
-        self._leaving.pop(topic, _nothing)()
-        self._moved.pop(topic, None)
+        self._leaving.pop(topic, _do_nothing)()
+        self._changed.pop(topic, None)
 
     def close(self) -> None:
         """Unsubscribe from everything, and deliver no more."""
@@ -118,52 +118,52 @@ class Subscriber:
             self.remove(topic)
 
     async def deliver(self, send: Callable[[str], Awaitable[None]]) -> None:
-        """Send each topic that has moved, until the end."""
+        """Send each topic that has changed, until the end."""
         with self._delivering:
             while not self._ended:
                 await self._woken.wait()
                 self._woken = anyio.Event()
-                moved, self._moved = self._moved, {}
-                for topic in moved:
+                topics, self._changed = self._changed, {}
+                for topic in topics:
                     await send(topic)
                 if not self._ended:
                     await anyio.sleep(_PAUSE)
 
     def end(self) -> None:
-        """Let `deliver` come to its end when it has sent what has moved until now."""
+        """Let `deliver` come to its end when it has sent what has changed until now."""
         self._ended = True
         self._woken.set()
 
     async def _follow(self, state: AppState, topic: str, run_id: str | None) -> Callable[[], None]:
         if run_id is None:
-            return _nothing
+            return _do_nothing
 
-        def moved() -> None:
-            self._moved[topic] = None
+        def note_change() -> None:
+            self._changed[topic] = None
             self._woken.set()
 
         try:
-            return await state.followers.add(state.store, tenant_of_request(), run_id, moved)
+            return await state.followers.add(state.store, tenant_of_request(), run_id, note_change)
         except ThoughtNotFound:
-            return _nothing
+            return _do_nothing
 
 
 def _topic_of(uri: str) -> tuple[str, str | None]:
     """A resource, and the run that it is about and changes with; None for other resources."""
-    found = _RUN.fullmatch(uri)
-    return uri, found[1] if found else None
+    match = _RUN.fullmatch(uri)
+    return uri, match[1] if match else None
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
 async def _subscribe(ctx: _Context, params: SubscribeRequestParams) -> EmptyResult:
-    connection = _with_way_back(ctx)
+    connection = _require_channel(ctx)
     subscriber: Subscriber | None = connection.state.get(_KEY)
     if subscriber is None:
         subscriber = connection.state[_KEY] = Subscriber()
-        # It is told for as long as the connection is open.
+        # It is notified for as long as the connection is open.
         send = ctx.session.send_resource_updated
         ctx.lifespan_context.group.start_soon(subscriber.deliver, send)
         connection.exit_stack.callback(subscriber.close)
@@ -172,13 +172,13 @@ async def _subscribe(ctx: _Context, params: SubscribeRequestParams) -> EmptyResu
 
 
 async def _unsubscribe(ctx: _Context, params: UnsubscribeRequestParams) -> EmptyResult:
-    subscriber = _with_way_back(ctx).state.get(_KEY)
+    subscriber = _require_channel(ctx).state.get(_KEY)
     if subscriber is not None:
         subscriber.remove(params.uri)
     return EmptyResult()
 
 
-def _with_way_back(ctx: _Context) -> Connection:
+def _require_channel(ctx: _Context) -> Connection:
     connection = connection_of(ctx.session)
     if not connection.has_standalone_channel:
         raise MCPError(code=METHOD_NOT_FOUND, message="Method not found", data=ctx.method)
@@ -211,7 +211,7 @@ class Subscriptions:
 
         With a token it ends when that expires at the latest.
 
-        Runs and tasks that are not there are subscribed to like others and never heard of.
+        Runs and tasks that are not there are subscribed to like others; nothing comes of them.
         """
         tenant = tenant_of_request()
         if ctx.request_id is None:
@@ -220,13 +220,13 @@ class Subscriptions:
             raise MCPError(code=INTERNAL_ERROR, message=f"{MOST_STREAMS} streams are open already")
         wanted = params.notifications
         uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))
-        tasks = _tasks(ctx, wanted)
+        tasks = _parse_task_ids(ctx, wanted)
         topics = [*map(_topic_of, uris), *((_TASK + task, task) for task in tasks)]
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
 
         async def send(notification: ServerNotification | Notification[Any, str]) -> None:
-            sent = cast("ServerNotification", notification)
-            await ctx.session.send_notification(sent, related_request_id=ctx.request_id)
+            message = cast("ServerNotification", notification)
+            await ctx.session.send_notification(message, related_request_id=ctx.request_id)
 
         async def tell(topic: str) -> None:
             """Say that a resource has changed, or how a task is now."""
@@ -251,8 +251,8 @@ class Subscriptions:
                 resource_subscriptions=uris or None,
                 **extra,
             )
-            told = SubscriptionsAcknowledgedNotificationParams(notifications=agreed, _meta=meta)
-            await send(SubscriptionsAcknowledgedNotification(params=told))
+            accepted = SubscriptionsAcknowledgedNotificationParams(notifications=agreed, _meta=meta)
+            await send(SubscriptionsAcknowledgedNotification(params=accepted))
             seconds = math.inf if tenant is None else min(LONGEST_STREAM, seconds_left())
             with anyio.move_on_after(seconds):
                 await subscriber.deliver(tell)
@@ -262,17 +262,17 @@ class Subscriptions:
         return SubscriptionsListenResult(_meta=meta)
 
 
-def _tasks(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:
-    """The tasks to tell of.
+def _parse_task_ids(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:
+    """The ids of the tasks to report on.
 
     Raises:
         MCPError: The client has not declared the extension, or these are no ids.
     """
-    asked: object = (wanted.model_extra or {}).get(_TASK_IDS)
-    if asked is None:
+    value: object = (wanted.model_extra or {}).get(_TASK_IDS)
+    if value is None:
         return []
     require_client_extension(ctx, TASKS)
-    ids = cast("list[object]", asked) if isinstance(asked, list) else [asked]
+    ids = cast("list[object]", value) if isinstance(value, list) else [value]
     if not all(isinstance(each, str) for each in ids):
         raise MCPError(code=INVALID_PARAMS, message=f"{_TASK_IDS} should be a list of strings")
     return list(dict.fromkeys(cast("list[str]", ids)))

@@ -42,11 +42,11 @@ def view_of(run: Run) -> dict[str, Any]:
     """The `_meta` of a result about a run: its view, with the texts of its best version."""
     from sifaka_mcp.ui.page_data import overview_of, version_of
 
-    shown = overview_of(run)
-    place = len(run.thoughts) - 1 if shown["champion"] is None else shown["champion"]
-    places = {0, place} if place >= 0 else set[int]()
+    overview = overview_of(run)
+    best = len(run.thoughts) - 1 if overview["champion"] is None else overview["champion"]
+    numbers = {0, best} if best >= 0 else set[int]()
     texts = [len(each.text) for each in run.thoughts]
-    if sum(texts[each] for each in places) > _MOST or sum(texts) > _MUCH:
-        places.clear()
-    versions = {str(each): version_of(run, each) for each in places}
-    return {VIEW: to_jsonable_python({"run": shown, "versions": versions})}
+    if sum(texts[each] for each in numbers) > _MOST or sum(texts) > _MUCH:
+        numbers.clear()
+    versions = {str(each): version_of(run, each) for each in numbers}
+    return {VIEW: to_jsonable_python({"run": overview, "versions": versions})}

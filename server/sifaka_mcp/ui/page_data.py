@@ -72,7 +72,7 @@ def overview_of(run: Run) -> Data:
         "tags": run.tags,
         "branch_of": run.branch_of,
         "champion": places.get(run.champion_id or ""),
-        "versions": [_version(run, each, places) for each in run.thoughts],
+        "versions": [_describe_version(run, each, places) for each in run.thoughts],
         "left": [
             why_of(each, sources, may_decline=(each.message, each.quote) in may)
             for each in (result.left if result else ())
@@ -94,7 +94,7 @@ def overview_of(run: Run) -> Data:
     }
 
 
-def _version(run: Run, thought: Thought, places: dict[str, int]) -> Data:
+def _describe_version(run: Run, thought: Thought, places: dict[str, int]) -> Data:
     """One version without its text; `places` are those of versions in the run, by their ids."""
     decision = run.decisions.get(thought.id)
     standing = "stands"
@@ -105,7 +105,7 @@ def _version(run: Run, thought: Thought, places: dict[str, int]) -> Data:
         "number": thought.iteration,
         "parent": places.get(thought.parent_id or ""),
         "author": thought.author,
-        # `stands` is the best version; an `accepted` one was the best once; `open` is not decided.
+        # `stands` marks the best version; `accepted` one that was it once; `open` one not decided.
         "standing": standing,
         "reason": decision.reason if decision else None,
         "passed": thought.passed and decision is not None,
@@ -146,8 +146,8 @@ def _version(run: Run, thought: Thought, places: dict[str, int]) -> Data:
 
 def _title(run: Run) -> str:
     best = run.champion or run.latest
-    told = (run.prompt or (best.text if best else "")).lstrip()[: 4 * _TITLE]
-    line = " ".join(told.partition("\n")[0].lstrip("#").split())
+    text = (run.prompt or (best.text if best else "")).lstrip()[: 4 * _TITLE]
+    line = " ".join(text.partition("\n")[0].lstrip("#").split())
     return line if len(line) <= _TITLE else f"{line[:_TITLE].rstrip()}…"
 
 
@@ -170,11 +170,11 @@ def version_of(run: Run, place: int) -> Data:
     steps = _steps(run.run_id, run.created_at)
     if place > 0:
         hunks = explained_diff(run, thought, steps)
-        comparisons["input"] = {"base": 0, "hunks": [*_lengths(hunks, whys)]}
+        comparisons["input"] = {"base": 0, "hunks": [*_measure_hunks(hunks, whys)]}
     parent = next((n for n, t in enumerate(run.thoughts) if t.id == thought.parent_id), 0)
     if place > 0 and parent > 0:
         hunks = step_diff(run.thoughts[parent], thought, steps)
-        comparisons["parent"] = {"base": parent, "hunks": [*_lengths(hunks, whys)]}
+        comparisons["parent"] = {"base": parent, "hunks": [*_measure_hunks(hunks, whys)]}
     marks = [
         {"start": units.at(i.start), "end": units.at(i.end), "why": whys.of_mark(i)}
         for i in issues_of(thought)
@@ -200,10 +200,10 @@ def why_of(
         sources: Who may have reported it. Its source is empty when it is not known; the usage is
             that of the whole opinion, None where no model was asked.
         declined: A person's reason for declining it; None when it was not.
-        may_decline: True for what a critic has left in the version that stands.
+        may_decline: True for what a critic has left in the best version.
     """
     source, feedback = sources.get(issue.message, ("", None))
-    asked = feedback is not None and feedback.usage.model_calls > 0
+    used_model = feedback is not None and feedback.usage.model_calls > 0
     return {
         "message": issue.message,
         "source": source,
@@ -212,7 +212,7 @@ def why_of(
         "severity": issue.severity,
         "quote": issue.quote,
         "fix": issue.fix,
-        "usage": UsageOut.of(feedback.usage) if feedback and asked else None,
+        "usage": UsageOut.of(feedback.usage) if feedback and used_model else None,
         "declined": declined,
         "may_decline": may_decline,
     }
@@ -220,12 +220,12 @@ def why_of(
 
 def sources_of(thought: Thought | None) -> Sources:
     """The sources of the issues of a version."""
-    found: Sources = {}
+    sources: Sources = {}
     for name, result in thought.validation_results.items() if thought else ():
-        found |= {issue.message: (name, None) for issue in result.issues}
+        sources |= {issue.message: (name, None) for issue in result.issues}
     for feedback in thought.critic_feedback if thought else ():
-        found |= {issue.message: (feedback.critic, feedback) for issue in feedback.issues}
-    return found
+        sources |= {issue.message: (feedback.critic, feedback) for issue in feedback.issues}
+    return sources
 
 
 @lru_cache(maxsize=4)
@@ -239,15 +239,15 @@ class Units:
     """Converts offsets in a text from code points to UTF-16 code units."""
 
     def __init__(self, text: str) -> None:
-        plain = text.isascii() or max(text) <= "\uffff"
-        self._wide = [] if plain else [n for n, c in enumerate(text) if c > "\uffff"]
+        is_narrow = text.isascii() or max(text) <= "\uffff"
+        self._wide = [] if is_narrow else [n for n, c in enumerate(text) if c > "\uffff"]
 
     def at(self, offset: int) -> int:
         """The same offset in code units."""
         return offset + bisect_left(self._wide, offset)
 
 
-def _length(text: str) -> int:
+def _count_units(text: str) -> int:
     return Units(text).at(len(text)) if text else 0
 
 
@@ -270,8 +270,8 @@ class _Whys:
         self._run = run
         self._thought = thought
         by_critics = thought.id == run.champion_id and not run.is_declined(thought)
-        said = (i for f in thought.critic_feedback for i in f.issues if by_critics)
-        self._declinable = {(issue.message, issue.quote) for issue in said}
+        issues = (i for f in thought.critic_feedback for i in f.issues if by_critics)
+        self._declinable = {(issue.message, issue.quote) for issue in issues}
         self._places: dict[str, int] = {}
         self.all: list[Data] = []
 
@@ -297,11 +297,11 @@ class _Whys:
         return self._places[key]
 
 
-def _lengths(hunks: Iterable[Hunk], whys: _Whys) -> Iterator[tuple[str, int, int, int]]:
+def _measure_hunks(hunks: Iterable[Hunk], whys: _Whys) -> Iterator[tuple[str, int, int, int]]:
     for hunk in edits(hunks):
         reason = None if hunk.op == "equal" else hunk.reason
         why = -1 if reason is None else whys.of_reason(reason)
-        yield _OPS[hunk.op], _length(hunk.before), _length(hunk.after), why
+        yield _OPS[hunk.op], _count_units(hunk.before), _count_units(hunk.after), why
 
 
 def score_of(thought: Thought) -> float | None:

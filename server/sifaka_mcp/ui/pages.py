@@ -25,7 +25,7 @@ class Page:
 
     html: str
     policy: str
-    """The Content-Security-Policy, which stands in the document too."""
+    """The Content-Security-Policy, which is in the document too."""
 
 
 @cache
@@ -42,7 +42,7 @@ def page_of(run: Run) -> Page:
 
 
 def _page(door: Door, *, title: str, data: Mapping[str, Data]) -> Page:
-    script, style, frame = _sources()
+    script, style, frame = _read_sources()
     connect = "'self'" if door == "web" else "'none'"
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
@@ -54,26 +54,26 @@ def _page(door: Door, *, title: str, data: Mapping[str, Data]) -> Page:
         "csp": escape(policy),
         "title": escape(title),
         "style": style,
-        "data": "\n".join(_block(name, each) for name, each in data.items()),
+        "data": "\n".join(_embed_data(name, each) for name, each in data.items()),
         "script": script,
     }
     return Page(html=re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], frame), policy=policy)
 
 
-def _block(name: str, data: Data) -> str:
+def _embed_data(name: str, data: Data) -> str:
     """Data inside a document: no `<` that could end its element or begin another."""
-    told = to_json(data).decode().replace("<", "\\u003c")
-    return f'<script type="application/json" id="{name}">{told}</script>'
+    text = to_json(data).decode().replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 @cache
-def _sources() -> tuple[str, str, str]:
+def _read_sources() -> tuple[str, str, str]:
     """The script, the style and the frame of the page."""
     parts = files("sifaka_mcp.ui").joinpath("page").iterdir()
     texts = {each.name: each.read_text(encoding="utf-8") for each in parts}
-    whole = "\n".join(texts[name] for name in sorted(texts) if name.endswith(".js"))
+    code = "\n".join(texts[name] for name in sorted(texts) if name.endswith(".js"))
     # Without indents and whole lines of comment: a document is fetched more often than read.
-    script = re.sub(r"(?m)^[ \t]*//.*\n|^[ \t]+", "", whole)
+    script = re.sub(r"(?m)^[ \t]*//.*\n|^[ \t]+", "", code)
     return f'(() => {{\n"use strict";\n{script}}})();', texts["style.css"], texts["index.html"]
 
 

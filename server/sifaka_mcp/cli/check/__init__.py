@@ -96,7 +96,7 @@ def check(session: Session) -> int:
     options = session.options
     try:
         if options.explain:
-            print_lines(_explained(options.explain))
+            print_lines(_describe_rules(options.explain))
             return CLEAN
         return _Command(options).run()
     except SifakaError as error:
@@ -113,7 +113,7 @@ class _Command:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._select = None if options.select is None else rule_choice(options.select)
-        self._fails = None if options.fail_on is None else rule_choice(options.fail_on)
+        self._fatal = None if options.fail_on is None else rule_choice(options.fail_on)
         self._ignore = rule_choice(ignore=options.ignore).ignore
         self._project = ProjectRules(options.config, search=not options.no_config)
         if options.suggestions and not (options.fix or options.diff):
@@ -131,53 +131,53 @@ class _Command:
             self._fixes = "suggested" if options.suggestions else "safe"
 
     def run(self) -> int:
-        """Print the reports on all files, or on standard input, and tell the exit code."""
+        """Print the reports on all files, or on standard input, and return the exit code."""
         options = self._options
-        is_new = None  # told before any work is done in vain
+        is_new = None  # an error in it is reported before any work is done
         if options.since:
             is_new = changed_since(options.since)
         elif options.baseline:
             is_new = not_in(options.baseline)
-        reports = self._reports()
+        reports = self._check_paths()
         if is_new is not None:
             reports = new_alone(reports, is_new)
         with printing() as stream:
-            printed = self._printed(reports)
-            stream.writelines(map(visible, printed) if stream.isatty() else printed)
-        for line in dict.fromkeys(line for report in reports for line in _complaints(report)):
+            output = self._format_output(reports)
+            stream.writelines(map(visible, output) if stream.isatty() else output)
+        for line in dict.fromkeys(line for report in reports for line in _list_problems(report)):
             say(line)
-        if told := summary(reports, written=not options.diff):
-            say(told)
+        if message := summary(reports, written=not options.diff):
+            say(message)
         if any(report.failed for report in reports):
             return FAILED
-        left = any(r.diff if options.diff else self._failing(r) for r in reports)
-        return FOUND if left and not options.exit_zero else CLEAN
+        has_findings = any(r.diff if options.diff else self._has_failure(r) for r in reports)
+        return FOUND if has_findings and not options.exit_zero else CLEAN
 
-    def _reports(self) -> list[FileReport]:
+    def _check_paths(self) -> list[FileReport]:
         if STDIO in self._options.paths:
-            return [self._standard_input()]
-        found = list(find_files(self._options.paths, self._project))
-        if not found:
+            return [self._check_stdin()]
+        files = list(find_files(self._options.paths, self._project))
+        if not files:
             say("there are no texts in the paths")
-        bad = [FileReport(path=f.path.as_posix(), problem=f.problem) for f in found if f.problem]
-        jobs = [self._job(each) for each in found if not each.problem]
+        bad = [FileReport(path=f.path.as_posix(), problem=f.problem) for f in files if f.problem]
+        jobs = [self._make_job(each) for each in files if not each.problem]
         processes = self._options.jobs or processors()
         with interruptible(), closing(check_files(jobs, processes)) as reports:
             return [*bad, *reports]
 
-    def _standard_input(self) -> FileReport:
+    def _check_stdin(self) -> FileReport:
         if len(self._options.paths) > 1:
             raise ConfigurationError("- stands alone", "check the files in another call")
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
             raise ConfigurationError("standard input is closed", "pipe a text into it")
         name = Path(self._options.stdin_filename or STDIO)
-        return check_file(self._job(Found(name), write=False), sys.stdin.buffer.read())
+        return check_file(self._make_job(Found(name), write=False), sys.stdin.buffer.read())
 
-    def _failing(self, report: FileReport) -> bool:
+    def _has_failure(self, report: FileReport) -> bool:
         """True when there is a finding that is a failure."""
-        return any(self._fails is None or wants(self._fails, d.rule) for d in report.diagnostics)
+        return any(self._fatal is None or wants(self._fatal, d.rule) for d in report.diagnostics)
 
-    def _printed(self, reports: Sequence[FileReport]) -> Iterable[str]:
+    def _format_output(self, reports: Sequence[FileReport]) -> Iterable[str]:
         """What goes to standard output."""
         if self._options.diff:
             return (report.diff for report in reports)
@@ -190,34 +190,34 @@ class _Command:
             return ()
         return lines
 
-    def _job(self, found: Found, *, write: bool = True) -> CheckJob:
-        path = found.path
+    def _make_job(self, file: Found, *, write: bool = True) -> CheckJob:
+        path = file.path
         rules = self._project.rules_in(path.parent)
-        told = self._options.as_format
+        name = self._options.as_format
         return CheckJob(
             path=path,
-            root=found.root,
+            root=file.root,
             rules=rules.choice_for(path, self._select).without(self._ignore),
-            format=Format(told) if told else rules.format_of(path),
-            named=found.named,
+            format=Format(name) if name else rules.format_of(path),
+            named=file.named,
             fixes=self._fixes,
             min_style=self._options.min_style,
             write=write and self._options.fix and not self._options.diff,
         )
 
 
-def _explained(name: str) -> Iterator[str]:
+def _describe_rules(name: str) -> Iterator[str]:
     """What a rule finds, or each rule of a group."""
     for each in explanations(name):
         yield f"{each.rule} ({each.group}): {each.what}"
         yield from (
-            f"  {told}: {text}"
-            for told, text in (("found in", each.wrong), ("mended", each.right))
+            f"  {label}: {text}"
+            for label, text in (("found in", each.wrong), ("mended", each.right))
             if text
         )
 
 
-def _complaints(report: FileReport) -> Iterator[str]:
-    told = filter(None, (report.problem, *report.notes))
-    yield from (f"{flat(report.path)}: {flat(each)}" for each in told)
+def _list_problems(report: FileReport) -> Iterator[str]:
+    problems = filter(None, (report.problem, *report.notes))
+    yield from (f"{flat(report.path)}: {flat(each)}" for each in problems)
     yield from map(flat, report.degraded)

@@ -1,4 +1,4 @@
-"""The files that are meant by the paths of a command."""
+"""The files that the paths of a command name."""
 
 import errno
 import os
@@ -51,12 +51,12 @@ def find_files(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Fo
     """
     seen: set[str] = set()
     for path in map(Path, paths):
-        found: Iterable[Found] = ()
+        files: Iterable[Found] = ()
         if os.path.isdir(path):  # noqa: PTH112 - a Path raises for a name that is too long
-            found = _walk(path, configuration)
+            files = _walk(path, configuration)
         elif not configuration.rules_in(path.parent).excludes(path):
-            found = [Found(path, project_of(path.parent))]
-        for each in found:
+            files = [Found(path, project_of(path.parent))]
+        for each in files:
             name = os.path.normpath(each.path)
             if name not in seen:
                 seen.add(name)
@@ -75,7 +75,7 @@ def _is_wanted(path: Path, configuration: ProjectRules) -> bool:
 def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
     """The texts in a folder and below it: those of each folder, then those of its folders."""
     project = project_of(start)
-    bad = [*_linked(start, project, configuration)]
+    bad = [*_check_link(start, project, configuration)]
     yield from bad
     folders = [] if bad else [(start, _ignores_above(start, project))]
     while folders:
@@ -103,13 +103,13 @@ def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
             if is_folder:
                 below.append(path)
             elif entry.is_symlink():
-                yield from _linked(path, project, configuration)
+                yield from _check_link(path, project, configuration)
             elif _is_wanted(path, configuration):
                 yield Found(path, project, named=False)
         folders += [(path, ignores) for path in reversed(below)]
 
 
-def _linked(path: Path, project: Path, configuration: ProjectRules) -> Iterator[Found]:
+def _check_link(path: Path, project: Path, configuration: ProjectRules) -> Iterator[Found]:
     """A link is not followed: what it leads to is checked where it lies, or not at all."""
     try:
         with suppress(IsADirectoryError), opened(path, project):
@@ -135,7 +135,7 @@ class _Ignores:
 
     @classmethod
     def of(cls, folder: Path) -> "_Ignores | None":
-        """Those in a folder; None when there are none, or what has the name is no regular file.
+        """Those in a folder; None when there are none, or it is not a regular file.
 
         Raises:
             ConfigurationError: They are too many.
@@ -153,9 +153,9 @@ class _Ignores:
 
 
 def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[_Ignores]) -> bool:
-    place = absolute(path)
+    full_path = absolute(path)
     for each in reversed(ignores):  # the nearest file that says something decides
-        inside = place.relative_to(each.folder).as_posix()
+        inside = full_path.relative_to(each.folder).as_posix()
         decided = each.patterns.decides(inside, folder=is_folder)
         if decided is not None:
             return decided
@@ -166,13 +166,13 @@ def _ignores_above(folder: Path, project: Path) -> list[_Ignores]:
     """The ignore files of the folders from the project's root to above this one."""
     here = absolute(folder)
     above = [each for each in here.parents if each.is_relative_to(project)]
-    found = [each for each in map(_Ignores.of, reversed(above)) if each is not None]
-    # A folder that is ignored itself, and was named all the same, is wanted.
+    ignores = [each for each in map(_Ignores.of, reversed(above)) if each is not None]
+    # A folder that is ignored itself, and was named all the same, is checked.
     ignored = any(
-        _is_ignored(each, True, [one for one in found if one.folder in each.parents])
+        _is_ignored(each, True, [one for one in ignores if one.folder in each.parents])
         for each in (here, *above[:-1])
     )
-    return [] if ignored else found
+    return [] if ignored else ignores
 
 
 def project_of(folder: Path) -> Path:
@@ -181,11 +181,11 @@ def project_of(folder: Path) -> Path:
     That is the nearest folder with one of `_ROOTS` to which no link out of another such folder
     leads. Without any it is the current folder, or else the folder itself.
     """
-    here, current, found = absolute(folder), Path.cwd(), None
+    here, current, root = absolute(folder), Path.cwd(), None
     for each in reversed((here, *here.parents)):
         # The names as they are: os.path does not raise where a Path does.
-        if any(os.path.exists(each / name) for name in _ROOTS) or (each == current and not found):  # noqa: PTH110
-            if found and not Path(os.path.realpath(each)).is_relative_to(os.path.realpath(found)):
+        if any(os.path.exists(each / name) for name in _ROOTS) or (each == current and not root):  # noqa: PTH110
+            if root and not Path(os.path.realpath(each)).is_relative_to(os.path.realpath(root)):
                 break
-            found = each
-    return found or here
+            root = each
+    return root or here

@@ -75,7 +75,7 @@ class FileReport:
 
     @property
     def failed(self) -> bool:
-        """True when not all that was asked for was done."""
+        """True when a part of the work was not done."""
         return bool(self.problem or self.degraded)
 
 
@@ -91,7 +91,7 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
     if method == "forkserver":
         context.set_forkserver_preload([__name__])
     ending = context.Event()
-    pool = ProcessPoolExecutor(processes, context, initializer=_serve, initargs=(ending,))
+    pool = ProcessPoolExecutor(processes, context, initializer=_prepare_process, initargs=(ending,))
     done = 0
     try:
         for reports in pool.map(_check_batch, batches):
@@ -115,7 +115,7 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
         data: The bytes that are checked in place of those of the file.
     """
     try:
-        return _report(
+        return _make_report(
             read_text_file(job.path, job.root) if data is None else decode(job.path, data), job
         )
     except ConfigurationError as error:
@@ -128,17 +128,17 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
 
 def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
     # Held to the end, so that each text is read once.
-    _held = read_ahead(each for job in jobs for each in _read(job))
+    _held = read_ahead(each for job in jobs for each in _read_input(job))
     return [check_file(job) for job in jobs if _ending is None or not _ending.is_set()]
 
 
-def _read(job: CheckJob) -> Iterator[tuple[str, Format, RuleChoice]]:
-    with suppress(ConfigurationError):  # told when the file is checked
+def _read_input(job: CheckJob) -> Iterator[tuple[str, Format, RuleChoice]]:
+    with suppress(ConfigurationError):  # reported when the file is checked
         text = read_text_file(job.path, job.root).text
         yield text, job.format or recognise(text, job.path), job.rules
 
 
-def _report(file: TextFile, job: CheckJob) -> FileReport:
+def _make_report(file: TextFile, job: CheckJob) -> FileReport:
     look = partial(
         check,
         file.text,
@@ -148,27 +148,27 @@ def _report(file: TextFile, job: CheckJob) -> FileReport:
         min_style=job.min_style,
     )
     try:
-        found = look(fixes=job.fixes)
+        checked = look(fixes=job.fixes)
     except ConfigurationError as error:
         if job.named:
             raise
         return FileReport(path=job.path.as_posix(), notes=(str(error),))
     problem = None
-    if found.edits and job.write:
+    if checked.edits and job.write:
         try:
-            write_text_file(file, found.text)
+            write_text_file(file, checked.text)
         except ConfigurationError as error:
             problem = str(error)
-            found = look()
+            checked = look()
     return FileReport(
-        path=(shown := job.path.as_posix()),
-        diagnostics=found.diagnostics,
-        fixed=len(found.edits),
-        diff="" if job.write else unified_diff(file.text, found.text, one_line(shown)),
-        data=b"" if job.write or job.fixes == "none" else file.encode(found.text),
+        path=(name := job.path.as_posix()),
+        diagnostics=checked.diagnostics,
+        fixed=len(checked.edits),
+        diff="" if job.write else unified_diff(file.text, checked.text, one_line(name)),
+        data=b"" if job.write or job.fixes == "none" else file.encode(checked.text),
         problem=problem,
-        degraded=found.degraded,
-        notes=found.skipped,
+        degraded=checked.degraded,
+        notes=checked.skipped,
     )
 
 
@@ -186,7 +186,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _serve(ending: Event) -> None:
+def _prepare_process(ending: Event) -> None:
     """Prepare a process that checks for another one, and ends when that one has ended."""
     global _ending
     _ending = ending

@@ -26,20 +26,20 @@ def new_alone(reports: Iterable[FileReport], is_new: IsNew) -> list[FileReport]:
 
 
 def not_in(file: Path) -> IsNew:
-    """New is what a report of `--format json` does not have.
+    """A finding is new when a report of `--format json` does not have it.
 
     Raises:
-        ConfigurationError: The file cannot be read, or is no such report.
+        ConfigurationError: The file cannot be read, or is not such a report.
     """
     how = "make one: sifaka check PATH --format json"
     try:
-        found = json.loads(file.read_bytes())["diagnostics"]
-        known = {(each["path"], each["fingerprint"]) for each in found}
+        entries = json.loads(file.read_bytes())["diagnostics"]
+        known = {(each["path"], each["fingerprint"]) for each in entries}
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}", how) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ConfigurationError(f"{file} is no report of findings", how) from error
-    return lambda path, found: (path, found.fingerprint) not in known
+    return lambda path, finding: (path, finding.fingerprint) not in known
 
 
 def changed_since(revision: str) -> IsNew:
@@ -54,9 +54,9 @@ def changed_since(revision: str) -> IsNew:
     base = _git("merge-base", "HEAD", commit.decode().strip()).decode().strip()
     changed = cache(partial(_changed_lines, base))
 
-    def is_new(path: str, found: Diagnostic) -> bool:
-        place = range(found.line, found.end_line + 1)
-        return any(max(p.start, place.start) < min(p.stop, place.stop) for p in changed(path))
+    def is_new(path: str, finding: Diagnostic) -> bool:
+        lines = range(finding.line, finding.end_line + 1)
+        return any(max(p.start, lines.start) < min(p.stop, lines.stop) for p in changed(path))
 
     return is_new
 
@@ -82,8 +82,8 @@ def _git(*arguments: str) -> bytes:
     except OSError as error:
         raise ConfigurationError(f"--since: git cannot be started: {error.strerror}") from error
     except subprocess.CalledProcessError as error:
-        said: bytes = error.stderr
-        reason = said.decode(errors="replace").strip() or "there is no such commit"
+        stderr: bytes = error.stderr
+        reason = stderr.decode(errors="replace").strip() or "there is no such commit"
         raise ConfigurationError(
             f"--since: {reason.removeprefix('fatal: ')}",
             "name a commit of the repository you are in; a shallow clone may lack it",

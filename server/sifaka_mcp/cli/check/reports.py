@@ -27,12 +27,12 @@ _LEVELS: Mapping[int, str] = {1: "note", 2: "warning", 3: "warning", 4: "error",
 def as_lines(reports: Iterable[FileReport]) -> Iterator[str]:
     """`path:line:column: rule message`, and whether there is a fix."""
     for report in reports:
-        for found in report.diagnostics:
-            fix = "" if found.fix is None else (" [fix]" if found.safe else " [suggestion]")
+        for finding in report.diagnostics:
+            fix = "" if finding.fix is None else (" [fix]" if finding.safe else " [suggestion]")
             # At the beginning of a line a runner of workflows takes colons for a command.
             name = f"{'./' * report.path.lstrip().startswith(':')}{flat(report.path)}"
-            told = f"{found.rule} {flat(found.message)}{fix}"
-            yield one_line(f"{name}:{found.line}:{found.column}: {told}")
+            text = f"{finding.rule} {flat(finding.message)}{fix}"
+            yield one_line(f"{name}:{finding.line}:{finding.column}: {text}")
 
 
 def summary(reports: Sequence[FileReport], *, written: bool) -> str:
@@ -42,12 +42,12 @@ def summary(reports: Sequence[FileReport], *, written: bool) -> str:
         reports: The reports.
         written: False when the fixes are only shown.
     """
-    found = [each for report in reports for each in report.diagnostics]
+    findings = [each for report in reports for each in report.diagnostics]
     fixed = sum(report.fixed for report in reports)
-    safe = sum(each.fix is not None and each.safe for each in found)
-    suggested = sum(each.fix is not None and not each.safe for each in found)
+    safe = sum(each.fix is not None and each.safe for each in findings)
+    suggested = sum(each.fix is not None and not each.safe for each in findings)
     done = f"{fixed} fixed" if written else f"{fixed} would be fixed"
-    parts = [done if fixed else "", f"{len(found)} found" if found else ""]
+    parts = [done if fixed else "", f"{len(findings)} found" if findings else ""]
     offers = [
         ", ".join(filter(None, parts)),
         f"--fix mends {safe}" if safe else "",
@@ -57,18 +57,18 @@ def summary(reports: Sequence[FileReport], *, written: bool) -> str:
 
 
 def as_json(reports: Sequence[FileReport]) -> Iterator[str]:
-    """One JSON object; its keys are told in docs/check.md."""
-    found = [
-        {"path": report.path, **_json(each)} for report in reports for each in report.diagnostics
+    """One JSON object; its keys are described in docs/check.md."""
+    findings = [
+        {"path": report.path, **_to_json(each)} for report in reports for each in report.diagnostics
     ]
     data = {
-        "diagnostics": found,
+        "diagnostics": findings,
         "problems": [{"path": r.path, "message": r.problem} for r in reports if r.problem],
         "notes": [{"path": r.path, "message": note} for r in reports for note in r.notes],
         "degraded": sorted({line for report in reports for line in report.degraded}),
         "summary": {
             "files": sum(report.problem is None for report in reports),
-            "found": len(found),
+            "found": len(findings),
             "fixed": sum(report.fixed for report in reports),
         },
     }
@@ -78,31 +78,31 @@ def as_json(reports: Sequence[FileReport]) -> Iterator[str]:
 def as_github(reports: Iterable[FileReport]) -> Iterator[str]:
     """Workflow commands, which GitHub shows beside the lines of a change."""
     for report in reports:
-        for found in report.diagnostics:
-            place = {"file": report.path, "line": found.line, "endLine": found.end_line}
-            if found.line == found.end_line:  # elsewhere GitHub drops columns
-                place |= {"col": found.column, "endColumn": found.end_column}
-            place["title"] = f"sifaka ({found.rule})"
-            told = ",".join(
-                f"{key}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-                for key, value in place.items()
+        for finding in report.diagnostics:
+            fields = {"file": report.path, "line": finding.line, "endLine": finding.end_line}
+            if finding.line == finding.end_line:  # elsewhere GitHub drops columns
+                fields |= {"col": finding.column, "endColumn": finding.end_column}
+            fields["title"] = f"sifaka ({finding.rule})"
+            parameters = ",".join(
+                f"{key}={_escape(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+                for key, value in fields.items()
             )
-            yield visible(f"::error {told}::{_escaped(found.message)}")
+            yield visible(f"::error {parameters}::{_escape(finding.message)}")
 
 
-def _json(found: Diagnostic) -> Mapping[str, Any]:
-    fix = None if found.fix is None else {"text": found.fix, "safe": found.safe}
-    return {**{k: v for k, v in asdict(found).items() if k not in {"fix", "safe"}}, "fix": fix}
+def _to_json(finding: Diagnostic) -> Mapping[str, Any]:
+    fix = None if finding.fix is None else {"text": finding.fix, "safe": finding.safe}
+    return {**{k: v for k, v in asdict(finding).items() if k not in {"fix", "safe"}}, "fix": fix}
 
 
-def _escaped(message: str) -> str:
+def _escape(message: str) -> str:
     return message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
     """One log with one run. What could not be checked is a notification of its invocation."""
-    found = [(report.path, each) for report in reports for each in report.diagnostics]
-    rules = dict(sorted({each.rule: each.category for _, each in found}.items()))
+    findings = [(report.path, each) for report in reports for each in report.diagnostics]
+    rules = dict(sorted({each.rule: each.category for _, each in findings}.items()))
     numbers = {rule: number for number, rule in enumerate(rules)}
     driver = {
         "name": "sifaka",
@@ -121,7 +121,7 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(reports)],
-        "results": [_result(path, each, numbers[each.rule]) for path, each in found],
+        "results": [_result(path, each, numbers[each.rule]) for path, each in findings],
     }
     yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
@@ -129,35 +129,35 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
 def help_uri(rule: str) -> str:
     """The address of what the documents say of a rule."""
     anchor = HARPER if rule.startswith(f"{HARPER}.") else rule
-    return f"{_documents()}/{RULES}#{anchor}"
+    return f"{_documents_url()}/{RULES}#{anchor}"
 
 
 @cache
-def _documents() -> str:
+def _documents_url() -> str:
     links = (line.partition(", ") for line in metadata("sifaka-mcp").get_all("Project-URL", ()))
     return next(url for label, _, url in links if label == "Documentation")
 
 
-def _result(path: str, found: Diagnostic, number: int) -> Mapping[str, Any]:
+def _result(path: str, finding: Diagnostic, number: int) -> Mapping[str, Any]:
     region = {
-        "startLine": found.line,
-        "startColumn": found.column,
-        "endLine": found.end_line,
-        "endColumn": found.end_column,
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "endLine": finding.end_line,
+        "endColumn": finding.end_column,
     }
     result: dict[str, Any] = {
-        "ruleId": found.rule,
+        "ruleId": finding.rule,
         "ruleIndex": number,
-        "level": _LEVELS[found.severity],
-        "message": {"text": found.message},
-        "partialFingerprints": {"sifaka/v1": found.fingerprint},
+        "level": _LEVELS[finding.severity],
+        "message": {"text": finding.message},
+        "partialFingerprints": {"sifaka/v1": finding.fingerprint},
         "locations": [
             {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
         ],
     }
-    if found.fix is not None:
-        replacement = {"deletedRegion": region, "insertedContent": {"text": found.fix}}
-        certain = "certain" if found.safe else "suggested"
+    if finding.fix is not None:
+        replacement = {"deletedRegion": region, "insertedContent": {"text": finding.fix}}
+        certain = "certain" if finding.safe else "suggested"
         result["fixes"] = [
             {
                 "description": {"text": f"The {certain} fix."},
@@ -170,16 +170,16 @@ def _result(path: str, found: Diagnostic, number: int) -> Mapping[str, Any]:
 
 
 def _invocation(reports: Sequence[FileReport]) -> Mapping[str, Any]:
-    told = [("error", report.path, report.problem) for report in reports if report.problem]
-    told += [("error", report.path, line) for report in reports for line in report.degraded]
-    told += [("note", report.path, note) for report in reports for note in report.notes]
+    notices = [("error", report.path, report.problem) for report in reports if report.problem]
+    notices += [("error", report.path, line) for report in reports for line in report.degraded]
+    notices += [("note", report.path, note) for report in reports for note in report.notes]
     notifications = [
         {
             "level": level,
             "message": {"text": message},
             "locations": [{"physicalLocation": {"artifactLocation": _artifact(path)}}],
         }
-        for level, path, message in told
+        for level, path, message in notices
     ]
     return {
         "executionSuccessful": not any(report.failed for report in reports),
