@@ -68,7 +68,7 @@ def total(samples: Sequence[Sample], fixes: Tier) -> Total:
         edits += len(done.edits)
         bad = len(list(_strays(sample, done.text)))
         wrong += bad
-        broken += sample.corrected is None and done.changed
+        broken += sample.corrected is None and done.text != sample.text
         if done.text != sample.right:
             mark = "WRONG " if bad else ""
             failures.append(f"{mark}{sample.kind}: {sample.text!r}\n    {done.text!r}")
