@@ -48,6 +48,7 @@ async def test_many_tasks_call_at_once_and_each_is_answered(session: StdioToolSe
     assert len(processes) == 1
 
 
+@pytest.mark.slow
 async def test_a_text_of_a_megabyte_goes_there_and_back(session: StdioToolSession) -> None:
     text = "é\u2028\n" * 250_000
     assert await session.call("echo", {"text": text}) == text

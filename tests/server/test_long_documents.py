@@ -65,6 +65,7 @@ def parts(result: CallToolResult) -> tuple[str, dict[str, Any]]:
     return text_of(result), data(result)
 
 
+@pytest.mark.slow
 async def test_improve_text_writes_a_long_text_section_by_section(
     client: Client, served: Provider, written: list[str]
 ) -> None:
@@ -123,6 +124,7 @@ class SectionHost(ScriptedHost):
         return said(better(text) if is_for_a_writer(params) else json.dumps(judged(text)))
 
 
+@pytest.mark.slow
 async def test_the_host_is_asked_for_all_sections_in_one_round(era: Era, tmp_path: Path) -> None:
     host = SectionHost()
     server = SifakaServer(Settings(home=tmp_path, store="memory:"))

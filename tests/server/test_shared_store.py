@@ -33,6 +33,7 @@ def redis() -> Generator[RedisServer]:
         yield server
 
 
+@pytest.mark.slow
 async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(
     tmp_path: Path, redis: RedisServer
 ) -> None:

@@ -202,6 +202,7 @@ async def test_a_revision_is_read_from_the_file_that_the_agent_has_edited(
     assert kept.text == "This is the sentence."
 
 
+@pytest.mark.slow
 async def test_a_revision_from_a_file_is_judged_by_a_host_that_is_asked_in_rounds(
     granted: Path, tmp_path: Path, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -138,6 +138,7 @@ async def test_a_run_that_goes_on_is_told_to_whoever_subscribed(tmp_path: Path, 
         assert {await updates.next(), await updates.next()} == uris
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("transport", "era"), [("stdio", "legacy"), ("http", "auto")])
 async def test_a_run_of_another_process_is_told(
     transport: Transport, era: Era, tmp_path: Path
@@ -211,6 +212,7 @@ def offers_subscriptions(client: Client) -> bool | None:
     return resources.subscribe
 
 
+@pytest.mark.slow
 async def test_over_http_subscriptions_are_streams_that_end_with_the_server(tmp_path: Path) -> None:
     with http_server(tmp_path) as (url, process):
         async with subscribing(url, "legacy") as (client, updates):

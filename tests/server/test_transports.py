@@ -49,6 +49,7 @@ def comparable(out: dict[str, Any]) -> dict[str, Any]:
     return {name: out[name] for name in names}
 
 
+@pytest.mark.slow
 async def test_every_transport_and_era_gives_the_same_result(tmp_path: Path) -> None:
     eras: tuple[Era, ...] = ("auto", "legacy")
     async with connected("memory", "auto", tmp_path / "here") as client:
@@ -61,6 +62,7 @@ async def test_every_transport_and_era_gives_the_same_result(tmp_path: Path) -> 
     assert (expected["status"], expected["changed"]) == ("done", True)
 
 
+@pytest.mark.slow
 async def test_a_run_is_found_after_kill_9_and_from_a_second_server(tmp_path: Path) -> None:
     with http_server(tmp_path) as (url, process):
         async with Client(url) as client:
@@ -132,6 +134,7 @@ def called(number: int, tool: str, **arguments: Any) -> str:
 PING = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
 
 
+@pytest.mark.slow
 def test_lines_that_are_no_messages_are_refused(server: subprocess.Popen[bytes]) -> None:
     # Half of a surrogate pair, under the id of its request.
     refused = answer(server, called(7, "improve_text", text="a\ud800b"))
@@ -152,6 +155,7 @@ def test_lines_that_are_no_messages_are_refused(server: subprocess.Popen[bytes])
     assert answer(server, json.dumps(PING)) == {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
+@pytest.mark.slow
 def test_a_byte_order_mark_is_no_part_of_a_message_and_a_batch_is_told_what_to_do(
     server: subprocess.Popen[bytes],
 ) -> None:

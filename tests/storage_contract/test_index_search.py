@@ -173,6 +173,7 @@ async def test_a_search_shows_the_tenants_own_runs(index: SearchIndex) -> None:
     assert await runs_found(index, "secret") == set()
 
 
+@pytest.mark.slow
 async def test_an_index_that_works_says_so(index: SearchIndex) -> None:
     await index.put(made("x"))
     while await index.catch_up():
@@ -181,6 +182,7 @@ async def test_an_index_that_works_says_so(index: SearchIndex) -> None:
     assert all(part.works for part in await index.health())
 
 
+@pytest.mark.slow
 async def test_a_run_that_has_expired_is_found_no_more(index_kind: Index, tmp_path: Path) -> None:
     if not index_kind.expires:
         pytest.skip("indexes of this kind keep runs until they are dropped")

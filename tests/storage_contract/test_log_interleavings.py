@@ -304,6 +304,7 @@ def _another(kind: str, log: Any, folder: Path) -> ThoughtStore:
             return log.scoped("default")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [2, pytest.param(20, marks=pytest.mark.servers)])
 @pytest.mark.parametrize(
     "kind",

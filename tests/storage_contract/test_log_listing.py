@@ -180,6 +180,7 @@ async def expiring(kind: Log) -> AsyncGenerator[ThoughtStore]:
     await log.aclose()
 
 
+@pytest.mark.slow
 @pytest.mark.long
 async def test_every_entry_gives_a_run_its_time_again_and_without_it_is_gone(
     expiring: ThoughtStore,

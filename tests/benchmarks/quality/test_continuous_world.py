@@ -90,6 +90,7 @@ def test_a_look_back_costs_the_orders_that_nobody_has_answered(
     assert set(results(world, **settings, look_back=2).calls) == {1 + 2 * 2 + 2 * 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "world"),
     [("base", BASE), *(pytest.param(*each, marks=pytest.mark.servers) for each in OTHERS)],

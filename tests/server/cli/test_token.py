@@ -66,6 +66,7 @@ def test_a_file_that_is_wrong_or_not_named_gets_no_line(sifaka: Sifaka, file: Pa
     assert "SIFAKA_AUTH_TOKENS_FILE" in unnamed
 
 
+@pytest.mark.slow
 def test_the_doctor_looks_at_them(
     sifaka: Sifaka, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

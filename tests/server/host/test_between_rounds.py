@@ -71,6 +71,7 @@ async def test_a_run_outlives_a_kill_between_two_rounds(tmp_path: Path) -> None:
     assert out["usage"]["model_calls"] == len(host.asked) == 3 * 2 + 3
 
 
+@pytest.mark.slow
 async def test_a_run_whose_client_has_lost_its_round_is_resumed(tmp_path: Path) -> None:
     host, call = ScriptedHost(), ByHand("improve_text", **ARGUMENTS)
     async with Client(server(tmp_path), sampling_callback=host) as client:

@@ -43,6 +43,7 @@ def beside(url: str, path: str) -> str:
     return url.replace("/mcp", path)
 
 
+@pytest.mark.slow
 async def test_a_server_whose_store_is_away_is_alive_and_not_ready(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -103,6 +104,7 @@ def test_what_a_caller_made_up_is_no_label() -> None:
     assert public_name("phase", "write") == "write"
 
 
+@pytest.mark.slow
 async def test_runs_in_progress_are_counted_and_answered_in_the_end(tmp_path: Path) -> None:
     asked, stopping = threading.Event(), threading.Event()
 
@@ -172,6 +174,7 @@ def test_a_server_that_would_let_in_the_wrong_people_does_not_start(
     assert told.count("\n") == 1
 
 
+@pytest.mark.slow
 async def test_beyond_loopback_it_listens_when_it_was_told_who_may_use_it(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     grant_token(tokens, "alice")
@@ -187,6 +190,7 @@ async def test_beyond_loopback_it_listens_when_it_was_told_who_may_use_it(tmp_pa
     assert all(first.startswith("sifaka: listening on http://0.0.0.0:") for first in said.values())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6")
 def test_the_other_loopback_is_loopback_too(tmp_path: Path) -> None:
     said = started(tmp_path, "--host", "::1")
@@ -222,6 +226,7 @@ def started(home: Path, *arguments: str, **more: str) -> str:
         return first
 
 
+@pytest.mark.slow
 async def test_a_token_is_in_no_log_line_no_error_and_no_record(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice = grant_token(tokens, "alice")
@@ -321,6 +326,7 @@ ARGUMENTS = {
 }
 
 
+@pytest.mark.slow
 async def test_a_server_sends_spans_counts_costs_and_logs_requests(tmp_path: Path) -> None:
     replies = [says("A refund.", tokens=(120, 7))] * 20
     with collector() as receiver, provider(replies) as models:
@@ -382,6 +388,7 @@ async def test_a_server_sends_spans_counts_costs_and_logs_requests(tmp_path: Pat
     assert "sk-" not in log
 
 
+@pytest.mark.slow
 async def test_over_stdio_a_span_of_a_failed_call_has_its_type(tmp_path: Path) -> None:
     with collector() as receiver, provider([fails(401)] * 10) as models:
         parameters = stdio_server(
@@ -402,6 +409,7 @@ async def test_over_stdio_a_span_of_a_failed_call_has_its_type(tmp_path: Path) -
     assert receiver.services == {"mine"}
 
 
+@pytest.mark.slow
 async def test_a_collector_that_is_away_holds_nothing_up(tmp_path: Path) -> None:
     parameters = stdio_server(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
     with anyio.fail_after(60):

@@ -190,6 +190,7 @@ async def test_where_every_session_is_in_use_none_is_opened(tmp_path: Path) -> N
             assert (await one.post("ping", 1)).status_code == 404
 
 
+@pytest.mark.slow
 async def test_a_session_that_is_not_used_ends(tmp_path: Path) -> None:
     with with_sessions(tmp_path, session_seconds=1) as url:
         async with caller(url, in_session=True) as client:
@@ -197,6 +198,7 @@ async def test_a_session_that_is_not_used_ends(tmp_path: Path) -> None:
             assert (await client.post("ping", 1)).status_code == 404
 
 
+@pytest.mark.slow
 async def test_a_stream_of_notifications_ends_with_its_token(tmp_path: Path) -> None:
     tokens, told = tmp_path / "tokens", list[str]()
     soon = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=4)

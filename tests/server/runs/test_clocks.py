@@ -39,6 +39,7 @@ LOOKS = 2 * SILENCE
 ARGUMENTS = REFUND | {"wait_seconds": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [60, pytest.param(-60, marks=pytest.mark.servers)])
 async def test_a_queued_run_goes_to_another_worker_when_its_own_is_dead(seconds: int) -> None:
     url, name, worked = shared_redis().url, f"test:{uuid4().hex}", Worked()
@@ -55,6 +56,7 @@ async def test_a_queued_run_goes_to_another_worker_when_its_own_is_dead(seconds:
                 assert await worked.are(1) == [(KEY, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("file", marks=pytest.mark.servers)])
 async def test_a_run_on_disk_is_gone_on_with_when_its_server_is_dead(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -116,6 +118,7 @@ def working(*told: str, url: str) -> Generator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.slow
 async def test_a_worker_that_wakes_up_between_two_attempts_makes_no_further_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

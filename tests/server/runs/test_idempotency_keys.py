@@ -70,6 +70,7 @@ async def test_a_retry_after_a_broken_stream_joins_the_run(
     assert len(models.requests) == 1, "paid once"
 
 
+@pytest.mark.slow
 async def test_a_retry_goes_on_with_the_run_of_a_process_that_was_killed(tmp_path: Path) -> None:
     gate = Gate()
     with provider(lambda _: says("A refund.", gate=gate)) as models, anyio.fail_after(60):
@@ -142,6 +143,7 @@ async def test_keys_of_different_tenants_are_different(tmp_path: Path) -> None:
 SERVERS = 3
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.servers), True])
 async def test_a_retry_on_another_server_joins_the_run(

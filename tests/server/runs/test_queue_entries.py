@@ -194,6 +194,7 @@ async def test_an_entry_is_json_and_names_a_run_and_its_version(name: str) -> No
     )
 
 
+@pytest.mark.slow
 async def test_an_entry_that_no_shared_key_has_signed_is_refused(name: str) -> None:
     url = shared_redis().url
     for written_with, read_with, is_refused in (

@@ -110,6 +110,7 @@ async def test_whoever_begins_a_run_follows_it_on_the_server_that_takes_it(
     assert "stop: rules_met" in [message for _, message in told]
 
 
+@pytest.mark.slow
 async def test_a_client_that_leaves_cancels_its_run_wherever_it_is_worked_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str, gate: Gate
 ) -> None:

@@ -42,6 +42,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, model="openai-chat:stub")
 
 
+@pytest.mark.slow
 async def test_a_run_is_cancelled_in_the_middle_of_a_call_by_another_server(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
 ) -> None:
@@ -206,6 +207,7 @@ async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_ru
 RESUMED = REFUND | {"wait_seconds": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
 async def test_resumes_at_once_are_one(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch

@@ -96,6 +96,7 @@ async def test_without_the_store_no_more_is_spent_than_was_taken() -> None:
         await store.aclose()
 
 
+@pytest.mark.slow
 async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -147,6 +147,7 @@ async def _work(chain: Chain, provider: Provider, run_id: str) -> Run:
     return await chain.store.load(run_id)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("chunk", "chains"),
@@ -225,6 +226,7 @@ class Priced(FunctionModel):
         return "openai"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chains", [16, pytest.param(100, marks=pytest.mark.servers)])
 @pytest.mark.parametrize("limit", ["max_tokens", "max_cost_usd"])
 async def test_no_run_is_billed_for_more_than_it_may_spend(

@@ -315,6 +315,7 @@ async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops()
     assert endings(await followed(chain, run.run_id)) == ["cancelled"]
 
 
+@pytest.mark.slow
 async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_terminal() -> None:
     failed: list[int] = []
 

@@ -107,6 +107,7 @@ class Gate:
         return CriticFeedback(critic=self.name, verdict="accept", judges_task=False)
 
 
+@pytest.mark.slow
 async def test_a_submission_survives_a_caller_that_leaves() -> None:
     gate = Gate()
     chain, waiting = await asked(critics=[gate])

@@ -308,6 +308,7 @@ async def test_without_a_model_it_is_the_query_its_halves_and_one_topic(
     assert made.degraded == "planned from the question's words: there is no model"
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1, max_size=800).filter(str.strip))
 def test_any_question_has_a_keyword_plan(question: str) -> None:
     queries = keyword_queries(question.strip())

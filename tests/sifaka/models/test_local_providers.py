@@ -68,6 +68,7 @@ SHORTER = "The tower is tall."
 """It loses the only figure."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "kept"),
     [

@@ -39,6 +39,7 @@ def run_together(script: str, url: str, count: int) -> list[str]:
     return " ".join(said).split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batches", [[4], pytest.param([10, 10], marks=pytest.mark.servers)])
 async def test_what_was_acknowledged_survives_kill_9_in_every_round(
     url: str, store: ThoughtStore, tmp_path: Path, batches: list[int]

@@ -71,6 +71,7 @@ async def test_a_pattern_that_takes_too_long_has_failed_and_the_event_loop_runs_
         assert "simplify the pattern" in result.suggestions[0]
 
 
+@pytest.mark.slow
 async def test_many_slow_patterns_share_one_deadline() -> None:
     slow = tuple(f"(a|aa)+{digit:02}" for digit in range(30))
     result = await check("a" * 60, (*slow, "^a"))

@@ -140,6 +140,7 @@ def test_a_folder_without_permission_is_a_line(texts: Path) -> None:
     assert "sifaka: unreadable.md: Permission denied\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_many_files_are_shared_by_processes_and_reported_in_order(
     texts: Path, check: Check
 ) -> None:

@@ -219,6 +219,7 @@ async def test_nothing_found_is_no_failure(remote: Source) -> None:
     assert (await remote.adapter.health()).works
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_not_there_is_told(remote: Source) -> None:
     behind(remote).server.stop()
     with pytest.raises(SourceError) as caught:

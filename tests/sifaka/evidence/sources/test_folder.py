@@ -236,6 +236,7 @@ def test_deep_nesting_is_read() -> None:
     assert plain_text("<div>" * 2_000 + "x") == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "element",
     [

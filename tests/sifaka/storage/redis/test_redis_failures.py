@@ -66,6 +66,7 @@ async def test_a_server_that_is_not_there_is_told_within_three_seconds() -> None
         await store.aclose()
 
 
+@pytest.mark.slow
 async def test_a_server_that_takes_no_connection_is_told_within_three_seconds() -> None:
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
