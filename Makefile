@@ -17,8 +17,8 @@ STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
 # Tests of texts made to be slow, beside the quick ones of make test.
 HOSTILE := tests/hostile tests/sifaka tests/server/http
 FOREIGN := tests/conformance/node_modules
-# Two more than there are processors: many tests wait for another process.
-WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 2)))
+# One more than there are processors: some tests wait for another process.
+WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 # What Debian and its relatives call a MediaWiki, and the PHP that it needs.
 WIKI := mediawiki php-cli php-sqlite3 php-mbstring php-xml php-intl
 
@@ -93,9 +93,9 @@ test-servers: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m servers $(STORES:%=--ignore=%)
 
 # The time of every function that reads texts, for each of the texts made to be slow, and of the longest
-# texts. One at a time: what is compared is processor time.
+# texts. What is compared is processor time.
 test-hostile: $(READY)
-	$(BIN)/python -m pytest -m hostile $(or $(ONLY),$(HOSTILE))
+	$(BIN)/python -m pytest -n auto --dist worksteal -m hostile $(or $(ONLY),$(HOSTILE))
 
 # Evidence in a real MediaWiki, with pages written for the tests. Root has it installed if need be.
 test-wiki: $(READY)
