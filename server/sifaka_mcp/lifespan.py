@@ -78,7 +78,7 @@ class Lifespan:
                     store=store,
                     runs=runs,
                     host_seconds=self._host_seconds,
-                    asked=set(),
+                    runs_awaiting_host=set(),
                     breakers=Breakers(),
                     monitor=monitor,
                     connections=connections,

@@ -54,7 +54,7 @@ class AppState:
     runs: Runs
     host_seconds: float
     """Seconds after which a run that waits for answers of a host may be resumed without it."""
-    asked: set[str]
+    runs_awaiting_host: set[str]
     """The runs whose questions a client has been given, and has not come back with yet."""
     breakers: Breakers
     """Of the providers; every run learns from the failures of the others."""

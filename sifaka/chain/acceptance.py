@@ -29,7 +29,7 @@ from sifaka.chain.version_comparison import (
 from sifaka.models import CALLER
 from sifaka.models.prompt import with_original
 from sifaka.record.entries import Count, Decided, Decision, Measure
-from sifaka.record.outcome import written
+from sifaka.record.outcome import source_of
 from sifaka.record.results import PREFERRED
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -53,9 +53,10 @@ async def decide(run: Run, judge: Judge | None = None) -> tuple[Decided, ...]:
 async def _decide(run: Run, judge: Judge | None, candidate: Thought, champion: Thought) -> Decision:
     """Whether a version takes the champion's place: the first reason that applies decides.
 
-    What is measured comes first, without a model call; no opinion outweighs a required rule that
-    is broken, or a difference that is open. Otherwise a judge, where there is one, compares the
-    two, and the champion stays unless the version is preferred in both orders.
+    What is measured comes first, without a model call, and the policy `last` asks for no more. No
+    opinion outweighs a required rule that is broken, or a difference that is open. Otherwise a
+    judge, where there is one, compares the two, and the champion stays unless the version is
+    preferred in both orders.
     """
     original, over = run.thoughts[0], champion.iteration
     same = twin(run, candidate.text, before=candidate)
@@ -82,7 +83,7 @@ async def _decide(run: Run, judge: Judge | None, candidate: Thought, champion: T
         return measured or await _ask_judge(run, judge, candidate, champion)
     # The caller's judgement stands where no critic was asked for another.
     judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
-    if written(run, candidate).author == CALLER and not judged:
+    if source_of(run, candidate).author == CALLER and not judged:
         return Decision(accepted=True, by="caller", over=over)
     return compare(candidate, champion, original)
 

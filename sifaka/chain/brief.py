@@ -10,7 +10,7 @@ from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster, still_open
 from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.record.thought import CALLER, Thought
 from sifaka.text.differences import Difference
 from sifaka.text.limits import instruction_of, scope_of
 
@@ -110,7 +110,7 @@ def brief_for(run: Run, door: Door = PYTHON) -> Brief:
         parent_id=champion.id,
         instructions=_write_instructions(run, champion, door.of(run.run_id, champion.id), due=due),
         failures=failures,
-        rubric=(*own, *rubric_for(champion)) if champion.author != "caller" else (),
+        rubric=(*own, *rubric_for(champion)) if champion.author != CALLER else (),
         issues=() if due else cluster(still_open(run, latest, scoped))[:MOST_ISSUES],
         lessons=run.remembered,
         sheet=sheet,
@@ -146,7 +146,7 @@ def _write_instructions(run: Run, champion: Thought, act: Door, *, due: bool) ->
         )
     latest = run.latest
     if latest is not None and latest.id != champion.id:
-        ending = f" {act.keep} ends with the one before." if champion.author == "caller" else ""
+        ending = f" {act.keep} ends with the one before." if champion.author == CALLER else ""
         return f"{_explain_refusal(run, latest, act)} {act.write}.{ending}"
     what = f"{_READ_AGAIN}Write the next version of it" if run.prompt else "Weigh what was found"
     if not champion.text:

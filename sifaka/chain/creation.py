@@ -9,7 +9,7 @@ from sifaka.chain.cancellation import cancel_run
 from sifaka.chain.configuration import Resources
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import ChainConfig, Drafted, Started
-from sifaka.record.outcome import RESEARCH, findings
+from sifaka.record.outcome import RESEARCH, research_details
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Document, Thought
 from sifaka.record.usage import Usage
@@ -19,7 +19,7 @@ from sifaka.validators.preserve import PreserveValidator
 
 def carried(thought: Thought) -> Mapping[str, object]:
     """The metadata that every version made from this one keeps."""
-    details = findings(thought)
+    details = research_details(thought)
     return {RESEARCH: details} if details else {}
 
 

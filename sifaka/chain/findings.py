@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from sifaka.isolation import GIVEN_UP, run_limited
-from sifaka.record.outcome import written
+from sifaka.record.outcome import source_of
 from sifaka.record.results import FACTS, Findings, opened_if_lost
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
@@ -49,7 +49,7 @@ async def by_person(run: Run, version: Thought) -> Findings:
 async def findings_of(run: Run, version: Thought) -> Findings:
     """What was measured of a version against the input and the limits of its task."""
     original, limits = run.original, _measure_limits(run, version)
-    text = written(run, version).text  # what the editor replaces is no loss
+    text = source_of(run, version).text  # what the editor replaces is no loss
     # A limit in words of the task that a version does not meet is asked about once.
     unmet = [
         Difference(

@@ -34,7 +34,7 @@ from sifaka.record.entries import (
     Stopped,
     Validated,
 )
-from sifaka.record.outcome import findings
+from sifaka.record.outcome import research_details
 from sifaka.record.research_question import ResearchStep
 from sifaka.record.results import majority
 from sifaka.record.run import ChainEvent, Listener, Phase, Run
@@ -228,7 +228,7 @@ def research_ended(run: Run) -> ResearchStep | None:
     if run.status == "cancelled":
         return "cancelled"
     # Without a first version the budget has ended it before there was anything to write from.
-    is_partial = run.original is None or bool(findings(run.original).get("partial"))
+    is_partial = run.original is None or bool(research_details(run.original).get("partial"))
     return "partial" if is_partial else "complete"
 
 

@@ -13,7 +13,7 @@ from sifaka.chain.review import Check, Review, checks_of
 from sifaka.record.clustering import cluster, still_open
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
-from sifaka.record.outcome import RESEARCH, findings, open_task, shortcoming, shortfalls
+from sifaka.record.outcome import RESEARCH, open_task, research_details, shortcoming, shortfalls
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Findings, Issue, ValidationResult
 from sifaka.record.run import Run
@@ -209,7 +209,7 @@ class RunResult(Frozen):
     @property
     def research(self) -> Mapping[str, object]:
         """The details of the research that the text goes back to; empty where there was none."""
-        return findings(self.run.original)
+        return research_details(self.run.original)
 
     @property
     def degraded(self) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from sifaka.chain.version_comparison import is_measured
 from sifaka.models import AUTO, CALLER
 from sifaka.record.clustering import still_open
 from sifaka.record.entries import StopReason
-from sifaka.record.outcome import open_task, shortcoming, verdict_of, written
+from sifaka.record.outcome import open_task, shortcoming, source_of, verdict_of
 from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 
 
-def finished(run: Run) -> StopReason | None:
+def find_stop_reason(run: Run) -> StopReason | None:
     """The reason to stop with the champion; None when a further version is worth a try.
 
     It passes the required validators, no critic that judges asks for a revision, and each mistake
@@ -83,7 +83,7 @@ def _find_caller_stop(run: Run, champion: Thought, *, opposed: bool) -> StopReas
     latest = submissions(run)[-1]
     if latest.id != champion.id and (latest.findings.open or not latest.passed):
         return None  # it is to answer what is open, to mend it, or to accept the champion
-    return "passed" if written(run, champion).author == CALLER else None
+    return "passed" if source_of(run, champion).author == CALLER else None
 
 
 def _is_worth_a_try(run: Run, champion: Thought) -> bool:

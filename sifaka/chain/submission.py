@@ -34,7 +34,7 @@ class Submission(RunResult):
 
     @cached_property
     def reported(self) -> Thought:
-        """The version that was submitted."""
+        """The version that was submitted, or the champion that was accepted."""
         return self.handed_in or self.thought
 
     @classmethod

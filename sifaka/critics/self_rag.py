@@ -192,7 +192,7 @@ class SelfRAGCritic(JudgingCritic):
             return no_answer(self.name, replies).model_copy(
                 update={"usage": usage + replies.usage, "degraded": replies.degraded}
             )
-        return self._feedback(thought, judged, len(needing), replies, usage + replies.usage)
+        return self._feedback(judged, len(needing), replies, usage + replies.usage)
 
     async def _judge(
         self, thought: Thought, claim: Claim, passages: Sequence[Passage[Document]]
@@ -219,7 +219,6 @@ class SelfRAGCritic(JudgingCritic):
 
     def _feedback(
         self,
-        thought: Thought,
         judged: Sequence[_Judged],
         needing: int,
         replies: Replies[_Judged],
@@ -232,7 +231,7 @@ class SelfRAGCritic(JudgingCritic):
                 update={"degraded": replies.degraded}
             )
         issues = tuple(
-            _issue(each.claim, each.best, thought.text)
+            _issue(each.claim, each.best)
             for each in judged
             if each.best is not None and each.refuted
         )
@@ -274,7 +273,7 @@ def _describe_claim(judged: _Judged) -> dict[str, object]:
     }
 
 
-def _issue(claim: Claim, best: _Evidence, text: str) -> Issue:
+def _issue(claim: Claim, best: _Evidence) -> Issue:
     partly = best.supports == "partial"
     says = f", which says {best.words!r}" if best.words else ""
     message = (

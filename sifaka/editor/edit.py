@@ -12,7 +12,7 @@ from typing import Literal
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.protection import Cover
-from sifaka.editor.report import LONG_TEXT, findings
+from sifaka.editor.report import LONG_TEXT, find_issues
 from sifaka.record.results import Issue
 from sifaka.record.rule_choice import RuleChoice
 from sifaka.text.formats import UNCHECKED, Format, recognise
@@ -151,7 +151,7 @@ def edit(
     rounds = [requested]
 
     def find(text: str) -> Iterable[Issue]:
-        return findings(ParsedText.read(text, format), rules).issues
+        return find_issues(ParsedText.read(text, format), rules).issues
 
     tiers: Sequence[Tier] = ("safe",) if fixes == "safe" else ("safe", "suggested")
     for tier in tiers:

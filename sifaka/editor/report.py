@@ -64,7 +64,7 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
     parsed = ParsedText.read(text, format)
-    report = findings(parsed, rules)
+    report = find_issues(parsed, rules)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
     if elsewhere > MOSTLY:
         line = "language: not checked, the text is not in English"
@@ -75,7 +75,7 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
     return report
 
 
-def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
+def find_issues(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
     """What the rules that are wanted find in a text, where its comments do not switch them off.
 
     In any language; a comment that names an unknown rule has its line in `degraded`.

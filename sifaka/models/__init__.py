@@ -13,13 +13,12 @@ from pydantic import Field
 
 from sifaka._internal.immutable import Frozen, FrozenJson
 from sifaka._internal.lazy import imported_later
+from sifaka.record.thought import CALLER as CALLER
 from sifaka.record.thought import Thought, ToolCall
 from sifaka.record.usage import Usage
 
 AUTO: Literal["auto"] = "auto"
 """The editor, then the calling agent; a server puts its configured provider in its place."""
-CALLER: Literal["caller"] = "caller"
-"""The calling agent: the run waits for what it submits."""
 HOST: Literal["host"] = "host"
 """The model of the program that called us."""
 

@@ -16,7 +16,7 @@ from sifaka.calls.context import PARALLEL, current_calls, fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.prompt import thought_of
-from sifaka.models.writing import Attempt, UnfitDraft, attempt, written
+from sifaka.models.writing import Attempt, UnfitDraft, attempt, generate_version
 from sifaka.record.provenance import issues_of
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -83,7 +83,7 @@ async def write_text(
         BudgetExceeded: There was room for no section.
     """
     if not (sections := _split_sections(thought, section_chars)):
-        return await written(writer, thought)
+        return await generate_version(writer, thought)
     parts = _divide_feedback(thought, sections)
     wanted = enumerate(_find_concerned(thought, sections, parts))
     thoughts = {at: parts[at] for at, is_wanted in wanted if is_wanted}
@@ -143,7 +143,7 @@ async def _write_sections(
 async def _write_within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> Generation:
     async with limiter:
         with current_calls().set_aside(1):
-            return await written(writer, thought)
+            return await generate_version(writer, thought)
 
 
 def _journal_key(section: Section) -> str:

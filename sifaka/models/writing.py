@@ -168,7 +168,7 @@ class UnfitDraft(ModelProviderError):
         return _add_metadata(self.generation, REFUSED, self.reason)
 
 
-async def written(writer: Model, thought: Thought) -> Generation:
+async def generate_version(writer: Model, thought: Thought) -> Generation:
     """The next version, without what is not of the text.
 
     A writer whose answer is refused is shown it, and asked once more.
@@ -238,7 +238,7 @@ Attempt = Generation | ModelProviderError | BudgetExceeded
 async def attempt(
     writer: Model,
     thought: Thought,
-    write: Callable[[Model, Thought], Awaitable[Generation]] = written,
+    write: Callable[[Model, Thought], Awaitable[Generation]] = generate_version,
 ) -> Attempt:
     """The next version by `write`, or why there is none; what was not metered is charged.
 

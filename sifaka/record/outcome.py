@@ -16,7 +16,7 @@ RESEARCH = "research"
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-def findings(thought: Thought | None) -> Mapping[str, object]:
+def research_details(thought: Thought | None) -> Mapping[str, object]:
     """The details of the research that a version goes back to; empty where there was none."""
     details = None if thought is None else thought.metadata.get(RESEARCH)
     return cast("Mapping[str, object]", details) if isinstance(details, Mapping) else _NOTHING
@@ -28,7 +28,7 @@ def shortfalls(thought: Thought) -> Iterator[str]:
     A section that failed, one that was cut by time or that no room was left to write, and a report
     that cites no document. Writing the text anew does not bring them back.
     """
-    details = findings(thought)
+    details = research_details(thought)
     for section in _mappings_in(details.get("sections")):
         title = section.get("title")
         if section.get("status") == "failed":
@@ -72,8 +72,6 @@ def _as_list(value: object) -> Sequence[object]:
 
 
 NOBODY = "nobody"
-CALLER = "caller"
-"""The author of a version that the calling agent wrote."""
 
 
 def open_task(run: "Run") -> str | None:
@@ -91,7 +89,7 @@ def open_task(run: "Run") -> str | None:
     if champion is None or run.is_declined(champion):
         return None
     judged = run.judged_by != NOBODY
-    if written(run, champion).author in {EDITOR, "input"}:
+    if source_of(run, champion).author in {EDITOR, "input"}:
         accepted = judged and verdict_of(champion) != "revise"
         if accepted and any(_is_fair_try(run, thought) for thought in run.thoughts):
             into = translation_into(run.prompt)  # the languages that a task to translate names
@@ -106,7 +104,7 @@ def verdict_of(thought: Thought) -> Verdict | None:
     return majority(tuple(f for f in thought.critic_feedback if f.judges_task))
 
 
-def written(run: "Run", thought: Thought) -> Thought:
+def source_of(run: "Run", thought: Thought) -> Thought:
     """The version, or the one that the editor made it of."""
     while thought.author == EDITOR and thought.parent_id is not None:
         thought = run.thought(thought.parent_id)
@@ -118,7 +116,7 @@ def _is_fair_try(run: "Run", thought: Thought) -> bool:
 
     A version that critics accept as they do the input was not refused by what they say of it.
     """
-    if written(run, thought).author in {EDITOR, "input"} or not thought.passed:
+    if source_of(run, thought).author in {EDITOR, "input"} or not thought.passed:
         return False
     if verdict_of(thought) == "revise":
         return True

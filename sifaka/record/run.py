@@ -34,10 +34,10 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.outcome import CALLER, NOBODY, open_task, shortcoming, verdict_of, written
+from sifaka.record.outcome import NOBODY, open_task, shortcoming, source_of, verdict_of
 from sifaka.record.research_question import ResearchStep
 from sifaka.record.results import Issue, covered_in
-from sifaka.record.thought import EDITOR, PERSON, Thought
+from sifaka.record.thought import CALLER, EDITOR, PERSON, Thought
 from sifaka.record.usage import Usage
 
 
@@ -261,7 +261,7 @@ class Run(RunStart):
             return NOBODY
         if champion.author == PERSON or decision.by == "person":
             return PERSON
-        source = written(self, champion)
+        source = source_of(self, champion)
         if source.author == CALLER or source.id in self.declined:
             return CALLER
         reviewed = any(f.judges_task and f.status == "ok" for f in champion.critic_feedback)
@@ -282,7 +282,7 @@ class Run(RunStart):
     def is_edited(self) -> bool:
         """True when the editor changes its texts, and does not only propose to."""
         if self.config.fixes == "auto":
-            by_caller = self.config.model == "caller" or bool(self.prompt.strip())
+            by_caller = self.config.model == CALLER or bool(self.prompt.strip())
             return self.config.model == EDITOR or not by_caller
         return self.config.fixes != "none"
 
@@ -291,7 +291,7 @@ class Run(RunStart):
 
         The editor's version of a text inherits that from the text.
         """
-        return written(self, thought).id in self.declined
+        return source_of(self, thought).id in self.declined
 
     @property
     def iterations(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Never, Self, cast
 
 from pydantic import ConfigDict, Field
 
@@ -14,6 +14,8 @@ from sifaka._internal.renamed import no_attribute
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.usage import Usage
 
+CALLER: Literal["caller"] = "caller"
+"""The calling agent, which the run waits for: a writer, and the author of what it submits."""
 EDITOR = "editor"
 """The author whose edits are certain one by one and therefore win a tie."""
 

@@ -1,4 +1,4 @@
-"""The URLs of stores on servers: checked, and never shown with a secret."""
+"""The URLs of Redis, Milvus and Elasticsearch stores: checked, and never shown with a secret."""
 
 import math
 import re

@@ -22,7 +22,14 @@ from sifaka.record.thought import Thought
 from sifaka.storage.log import every_run, load_if_readable
 from sifaka.storage.protocol import Filters, Hit, Hits, ThoughtStore
 from sifaka.text.prose import Span
-from sifaka.text.search_terms import language_of, parts, places, query_terms, term_counts, written
+from sifaka.text.search_terms import (
+    language_of,
+    parts,
+    places,
+    query_terms,
+    term_counts,
+    word_spans,
+)
 
 _K1 = 1.2
 _B = 0.75
@@ -35,7 +42,7 @@ MAX_WORDS = 64
 def query_words(query: str) -> tuple[str, ...]:
     """The different words of a query as they are written there, the first `MAX_WORDS`."""
     different: dict[str, str] = {}
-    for start, end in written(query):
+    for start, end in word_spans(query):
         different[query[start:end].casefold()] = query[start:end]
         if len(different) > MAX_WORDS:
             break
@@ -114,7 +121,7 @@ def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
     wanted = frozenset[str]().union(*query_terms(words))
     language = language_of(*fields) if wanted else ""
     for text in fields:
-        spans = written(text)
+        spans = word_spans(text)
         before: deque[Span] = deque(maxlen=_SNIPPET_WORDS // 4)
         begins = None
         for span in spans:
@@ -138,7 +145,7 @@ def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
 def _mark_matches(window: str, wanted: frozenset[str], language: str) -> str:
     pieces: list[str] = []
     at = 0
-    for span in written(window):
+    for span in word_spans(window):
         for start, stop in places(window, span, wanted, language):
             pieces += [window[at:start], "**", window[start:stop], "**"]
             at = stop

@@ -194,7 +194,7 @@ _OWN_LETTERS = {
 }  # fmt: skip
 
 
-class Told(NamedTuple):
+class DetectedLanguage(NamedTuple):
     """The language of a text, and how sure that is."""
 
     language: str | None
@@ -206,25 +206,25 @@ class Told(NamedTuple):
     """True of a text with too few letters."""
 
 
-def tell_language(prose: str) -> Told:
+def tell_language(prose: str) -> DetectedLanguage:
     """The language of most of a text; of a long one, the beginning, middle and end are read."""
     prose = sample(prose)
     written, share = script(prose)
     if not is_enough(prose, written):
-        return Told(None, short=True)
+        return DetectedLanguage(None, short=True)
     language = language_of_script(written, prose)
     if language:
         confidence = round(share * (0.9 if written in SURE_SCRIPTS else 0.75), 2)
-        return Told(language, confidence, ((language, confidence),))
+        return DetectedLanguage(language, confidence, ((language, confidence),))
     scores = _weigh_languages(prose)
     ranked = sorted(scores, key=scores.__getitem__, reverse=True)
     best, second = scores[ranked[0]], scores[ranked[1]]
     if best < _LEAST_EVIDENCE:
-        return Told(None)
+        return DetectedLanguage(None)
     # The lead says more than the height: related languages share half of these words.
     confidence = round(share * min(0.95, 0.3 + (best - second) / best), 2)
     weighed = tuple((code, round(min(1.0, scores[code]), 3)) for code in ranked[:3])
-    return Told(ranked[0], confidence, weighed)
+    return DetectedLanguage(ranked[0], confidence, weighed)
 
 
 def asks_for_translation(task: str) -> bool:

@@ -123,7 +123,7 @@ _PLAIN = re.compile(r"[^\W_]+")
 _BEYOND_LATIN = re.compile("[\u0300-\u1dff\u2c00-\U0010ffff]")
 
 
-def written(text: str) -> Iterator[Span]:
+def word_spans(text: str) -> Iterator[Span]:
     """The words of a text and its runs without spaces, each with its place."""
     pattern = _word_pattern() if _BEYOND_LATIN.search(text) else _PLAIN
     return (match.span() for match in pattern.finditer(text))
@@ -136,13 +136,15 @@ def language_of(*texts: str) -> str:
 
 def text_terms(text: str, language: str) -> list[str]:
     """The terms of a text, in order and as often as they are there."""
-    return [term for span in written(text) for term in _split_terms(text[slice(*span)], language)]
+    return [
+        term for span in word_spans(text) for term in _split_terms(text[slice(*span)], language)
+    ]
 
 
 def term_counts(text: str, language: str) -> Counter[str]:
     """How often a text has each term; faster than to count `text_terms`."""
     counts: Counter[str] = Counter()
-    for word, count in Counter(text[slice(*span)] for span in written(text)).items():
+    for word, count in Counter(text[slice(*span)] for span in word_spans(text)).items():
         for term in _split_terms(word, language):
             counts[term] += count
     return counts

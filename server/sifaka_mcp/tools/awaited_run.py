@@ -114,7 +114,7 @@ class RunRequest:
         # A client whose person declines tells its caller, and not the server: it comes with no
         # answers to what it was asked in the last round.
         host = exchange.host
-        if exchange.in_rounds and exchange.run_id is None and run_id in state.asked:
+        if exchange.in_rounds and exchange.run_id is None and run_id in state.runs_awaiting_host:
             host = Unreachable(DECLINED)
         chain = await state.chain_of(run, host=host or exchange.absent)
         return await self._work_on(run, _make_resume_work(chain, run_id), resumes=True)
@@ -132,14 +132,14 @@ class RunRequest:
             InputRequired: The host has to be asked first.
         """
         state, ticket = self.state, self.state.ticket(run)
-        state.asked.discard(run.run_id)
+        state.runs_awaiting_host.discard(run.run_id)
         try:
             with ticket.heard_by(RunProgress(self.ctx, run).report):
                 if await state.runs.submit(ticket, work, until=self.until, queues=queues):
                     return cast("Result | None", await ticket.wait(self.until))
                 return None
         except Suspended as waiting:
-            state.asked.add(run.run_id)
+            state.runs_awaiting_host.add(run.run_id)
             raise self.exchange.ask(waiting, run_id=run.run_id) from None
         except anyio.get_cancelled_exc_class():
             if not self._run_goes_on():
@@ -192,7 +192,7 @@ class RunRequest:
 
     async def _find_declined_run(self, chain: "Chain", prompt: str, text: str) -> str | None:
         """The run of an earlier call that was the same, and whose questions the client declined."""
-        for run_id in tuple(self.state.asked) if self.exchange.in_rounds else ():
+        for run_id in tuple(self.state.runs_awaiting_host) if self.exchange.in_rounds else ():
             with suppress(ThoughtNotFound):  # another tenant's
                 run = await self.state.store.load(run_id)
                 original_text = "" if run.original is None else run.original.text

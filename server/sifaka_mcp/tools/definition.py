@@ -36,7 +36,7 @@ _limiters: RunVar[dict[str | None, CapacityLimiter]] = RunVar("sifaka_readers")
 
 
 def _is_large(value: object) -> bool:
-    """True when a value of JSON is written with more than `_MUCH` characters; looks no further."""
+    """True when a value of JSON is written with more than `_LARGE` characters; looks no further."""
     parts = ((name, part) for _, name, part in parts_of(value))
     sizes = (len(name) + (len(part) if isinstance(part, str) else 4) for name, part in parts)
     return any(size > _LARGE for size in accumulate(sizes))

@@ -1,6 +1,6 @@
 """The phases of an iteration, and the context of each.
 
-A phase returns entries, and stores nothing.
+A phase returns entries, which are stored before the next one begins.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

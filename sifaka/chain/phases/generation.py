@@ -16,7 +16,7 @@ from sifaka.chain.creation import carried, with_documents
 from sifaka.chain.phases import PhaseContext
 from sifaka.chain.recorder import Recorder, doing
 from sifaka.chain.recovery import place, section_chars, shortened
-from sifaka.chain.stop_rules import finished, no_more_attempts, twin
+from sifaka.chain.stop_rules import find_stop_reason, no_more_attempts, twin
 from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import Generation, Model
@@ -63,7 +63,7 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
     champion = run.champion
     if champion is None and context.parts.researcher is not None:
         return await research(context, context.parts.researcher)
-    if champion is not None and (reason := finished(run)):
+    if champion is not None and (reason := find_stop_reason(run)):
         return await end(context, status="done", reason=reason)
     base = champion or await opening(context)
     if not asks_a_provider(run.config.model) and (edited := await edit(context, base)):
@@ -295,7 +295,7 @@ async def conclude(context: PhaseContext) -> Sequence[Entry]:
     ending = context.recorder.run.ending
     assert ending is not None, "the phase `anchored` has its entry"
     reason = ending.stop_reason
-    if reason == "passed" and finished(context.recorder.run) != "passed":
+    if reason == "passed" and find_stop_reason(context.recorder.run) != "passed":
         reason = "stalled"  # the version that passed has lost against the original
     return (Stopped(status=ending.status, stop_reason=reason),)
 

@@ -11,7 +11,7 @@ from anyio import to_thread
 from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls, fan_out, recorded, scope
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.claims.comparison import by_caller, held, unjudged
+from sifaka.evidence.claims.comparison import by_caller, judge_claims, unjudged
 from sifaka.evidence.claims.extraction import (
     NEEDS_EVIDENCE,
     Extracted,
@@ -208,7 +208,7 @@ class EvidenceChecker(Component):
         }
         if self.model is None:
             return judged | {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        return judged | await held(claims, documents, self.model, double=double)
+        return judged | await judge_claims(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""

@@ -286,7 +286,7 @@ _READ_AGAIN = (
 )
 
 
-async def held(
+async def judge_claims(
     claims: Mapping[int, Claim],
     documents: Mapping[int, Sequence[SourceDocument]],
     model: "Model",

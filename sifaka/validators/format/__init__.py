@@ -31,9 +31,9 @@ SCHEMA_CHECK_SECONDS = 5.0
 
 
 def _accept_schema(schema: Mapping[str, object]) -> Mapping[str, object]:
-    from sifaka.validators.format.schema import written
+    from sifaka.validators.format.schema import schema_json
 
-    _check_schema(written(thawed(schema)))
+    _check_schema(schema_json(thawed(schema)))
     return schema
 
 

@@ -88,7 +88,7 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     )
 
 
-def written(schema: Mapping[str, object]) -> str:
+def schema_json(schema: Mapping[str, object]) -> str:
     """The schema as JSON; ValueError where that cannot be, or goes too deep."""
     try:
         return json.dumps(schema)

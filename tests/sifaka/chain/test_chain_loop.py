@@ -244,7 +244,7 @@ async def test_a_bug_in_the_engine_is_raised_and_its_run_does_not_look_alive(
     def buggy(run: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr("sifaka.chain.phases.generation.finished", buggy)
+    monkeypatch.setattr("sifaka.chain.phases.generation.find_stop_reason", buggy)
     with pytest.raises(ZeroDivisionError):
         await chain("x", store=store).run(text="a b c d")
     (summary,) = (await store.recent(limit=1)).runs

@@ -14,7 +14,7 @@ from sifaka.editor.edit import AppliedEdit, Origins
 from sifaka.editor.grammar import LIMIT, stretches
 from sifaka.editor.isolated import run_editor
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.report import findings
+from sifaka.editor.report import find_issues
 from sifaka.errors import PluginError
 from sifaka.isolation import SHORT
 from sifaka.record.results import Issue
@@ -166,7 +166,7 @@ def rules_of(piece: str, size: int) -> float:
     """The seconds of all rules but Harper's, the least of two attempts."""
     text = (piece * (size // len(piece) + 1))[:size]
     wanted = rule_choice(ignore=["grammar", "spelling"])
-    return min(seconds(lambda: findings(ParsedText(text, text), wanted)) for _ in range(2))
+    return min(seconds(lambda: find_issues(ParsedText(text, text), wanted)) for _ in range(2))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_harper_is_given_a_long_line_in_short_stretches() -> None:
     parts = list(stretches(ParsedText(text, text)))
     assert max(map(len, (part for _, part in parts))) <= 2_000
     assert sum(map(len, (part for _, part in parts))) <= len(text)
-    assert findings(ParsedText(text, text), rule_choice(["grammar"])).issues
+    assert find_issues(ParsedText(text, text), rule_choice(["grammar"])).issues
 
 
 def test_edits_of_a_later_round_are_placed_in_the_first_text() -> None:

@@ -12,7 +12,7 @@ from benchmarks.quality.editor.labelled import load
 from sifaka.editor import RuleChoice, grammar, lint, rule_choice
 from sifaka.editor.grammar import DEFAULT, OFF, asked
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.report import findings, read_ahead
+from sifaka.editor.report import find_issues, read_ahead
 from sifaka.errors import PluginError
 from sifaka.tasks.check import check
 from sifaka.text.formats import Format
@@ -69,7 +69,7 @@ def rules(text: str, choice: RuleChoice) -> set[str]:
 
 def test_every_rule_that_is_on_finds_a_mistake_in_the_labelled_sentences() -> None:
     samples = chain(load("tuning"), load("held_out"), load("phrases"))
-    found = findings(
+    found = find_issues(
         ParsedText.read("\n\n".join(each.text for each in samples), Format.MARKDOWN),
         rule_choice(["grammar"]),
     ).issues

@@ -16,7 +16,7 @@ from sifaka.validators.format import SHORT_SCHEMA, FormatValidator, json_text, y
 from sifaka.validators.format.json_text import locate, repaired
 from sifaka.validators.format.markdown_text import check as check_markdown
 from sifaka.validators.format.reading import checked
-from sifaka.validators.format.schema import VIOLATION_LIMIT, violations, written
+from sifaka.validators.format.schema import VIOLATION_LIMIT, schema_json, violations
 from tests.stubs.cost import seconds
 
 pytestmark = pytest.mark.anyio
@@ -357,7 +357,7 @@ async def test_a_catastrophic_pattern_in_a_schema_ends_in_time() -> None:
 @pytest.mark.parametrize("value", [date(2020, 1, 1), {"a", "b"}])
 def test_a_schema_with_what_json_cannot_hold_is_refused_in_one_line(value: object) -> None:
     with pytest.raises(ValueError, match="it holds what JSON cannot") as error:
-        written({"type": "object", "default": value})
+        schema_json({"type": "object", "default": value})
     assert "\n" not in str(error.value)
 
 
