@@ -77,7 +77,7 @@ test: $(READY)
 
 # What starts programs or takes half a second of a processor, beside the quick ones of make test.
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ONLY)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'slow and not servers' $(ONLY)
 
 # The extra `guardrails` wants another version of the OpenAI client, so it has its own environment.
 test-guardrails: $(READY)
