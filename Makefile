@@ -17,8 +17,8 @@ STORES := tests/storage_contract tests/sifaka/storage tests/mcp_stores
 # Tests of texts made to be slow, beside the quick ones of make test.
 HOSTILE := tests/hostile tests/sifaka tests/server/http
 FOREIGN := tests/conformance/node_modules
-# One more than there are processors: some tests wait for another process.
-WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
+# Two more than there are processors: many tests wait for another process.
+WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 2)))
 # What Debian and its relatives call a MediaWiki, and the PHP that it needs.
 WIKI := mediawiki php-cli php-sqlite3 php-mbstring php-xml php-intl
 
