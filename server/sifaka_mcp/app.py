@@ -72,8 +72,8 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ("critique_text", "Use critique_text to find weak places; it changes nothing."),
     (
         "verify_evidence",
-        "Use verify_evidence to hold claims of fact against sources before they are relied on; it"
-        " changes nothing.",
+        "Use verify_evidence to check claims of fact against sources before they are relied on;"
+        " it changes nothing.",
     ),
     (
         "search_evidence",

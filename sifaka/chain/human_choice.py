@@ -104,7 +104,8 @@ async def decline_issue(
         raise ConfigurationError("an issue is declined for a reason", "give `reason`")
     if run.status == "failed" or version.id != run.champion_id:
         raise ConfigurationError(
-            f"version {version_id!r} does not stand, or its run failed", "choose the version first"
+            f"version {version_id!r} is not the current one, or its run failed",
+            "choose the version first",
         )
     named = (*result.declinable, *(i for f in version.critic_feedback for i in f.issues))
     matches = [each for each in named if (each.message, each.quote) == (message, quote)]

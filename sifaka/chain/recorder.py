@@ -273,7 +273,7 @@ def _phase_and_message(entry: Entry) -> tuple[Phase, str]:
         case Critiqued(feedback=feedback):
             return "critique", majority(feedback) or "no verdict"
         case Decided(decision=decision):
-            verdict = "accepted" if decision.accepted else "turned down"
+            verdict = "accepted" if decision.accepted else "rejected"
             return "select", f"{verdict}: {decision.reason}"
         case Declined(reason=reason, issue=issue):
             what = f"declined: {issue.message}" if issue else "the rest is declined"

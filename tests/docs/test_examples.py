@@ -35,4 +35,4 @@ def test_the_example_runs(
     assert not printed.err
     assert printed.out.splitlines()[-1] == ENDS[name]
     if name == "caller_run.py":
-        assert "turned down: worse in required validators failed" in printed.out
+        assert "rejected: worse in required validators failed" in printed.out

@@ -86,7 +86,7 @@ async def cancel_run(run_id: RunId, ctx: ToolContext) -> Annotated[CallToolResul
 
 @define(
     title="Choose a version",
-    description="Let a version stand because a person said so, as it is or with other words.",
+    description="Keep a version because a person said so, as it is or with other words.",
     open_world=False,
     meta=PRESSED,
 )

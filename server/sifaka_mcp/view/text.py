@@ -50,7 +50,7 @@ def critique(out: CritiqueTextOut) -> str:
     has_faults = out.issues or out.differences or out.verdict == "revise"
     is_read = any(critic.scores or not (critic.reason or out.degraded) for critic in out.critiques)
     outcome = "rules found nothing" if is_read else "nothing was checked"
-    outcome = "what rules found stands below" if has_faults else outcome
+    outcome = "what rules found is below" if has_faults else outcome
     note = "" if out.rubric is None else f" ({outcome}; nobody judged the meaning)"
     lines = (
         f"verdict: {out.verdict}{note}",
@@ -201,7 +201,7 @@ def _difference_line(each: DifferenceOut) -> str:
 
 def _version_lines(thought: ThoughtOut) -> Iterator[str]:
     """A version of a run: what became of it, its verdicts and its changes."""
-    fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
+    fate = {True: "accepted", False: "rejected", None: "not compared"}[thought.accepted]
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
     if thought.reason and thought.iteration:  # there is one first version, and no choice
         yield f"  {thought.reason}"
@@ -270,7 +270,7 @@ def unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
 
 def turned_down_lines(out: RunAnswer) -> list[str]:
     """The versions that were not kept; said plainly when that is all of them."""
-    title = "turned down" if out.changed else "every version was turned down"
+    title = "rejected" if out.changed else "every version was rejected"
     return _section(
         title, [f"version {d.version} by {d.author}: {d.reason}" for d in out.turned_down]
     )
