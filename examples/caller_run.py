@@ -47,7 +47,7 @@ async def main() -> None:
                 parent_id=run["brief"]["parent_id"],
                 text=answer,
             )
-            fate = "accepted" if run["accepted"] else "turned down"
+            fate = "accepted" if run["accepted"] else "rejected"
             best = run["text"] or (answer if run["accepted"] else best)
             print(f"submitted: {answer}\n  {fate}: {run['reason']}")
             print(f"  the best so far: {best}")

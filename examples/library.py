@@ -21,7 +21,7 @@ def main() -> None:
         print(f"  {'pass' if verdict.passed else 'FAIL'}  {verdict.validator}: {verdict.message}")
     for thought in result.run.thoughts:
         decision = result.run.decisions[thought.id]
-        fate = "accepted" if decision.accepted else "turned down"
+        fate = "accepted" if decision.accepted else "rejected"
         print(f"version {thought.iteration} by {thought.author}: {fate}, {decision.reason}")
     print(f"{result.usage.model_calls} model calls")
 
