@@ -108,7 +108,7 @@ class Chain:
     def _derive(self, method: str, **options: Unpack[ChainOptions]) -> Self:
         changed = self.replace(**options)
         changed._unused.append(method)  # noqa: SLF001 - its own class
-        weakref.finalize(changed, self._dropped.extend, changed._unused)  # noqa: SLF001 - as above
+        weakref.finalize(changed, self._dropped.extend, changed._unused)  # noqa: SLF001 - its own
         return changed
 
     def with_model(self, model: Any) -> Self:

@@ -206,8 +206,7 @@ def model_folder(kind: str, path: str) -> Path:
     Raises:
         ConfigurationError: It is not, or there is no model in it.
     """
-    # That of a `Path` raises for the home folder of an unknown user.
-    folder = Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - see above
+    folder = Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - a Path raises for an unknown user
     if not folder.is_dir():
         raise ConfigurationError(
             f"{kind}: there is no folder {path!r}",

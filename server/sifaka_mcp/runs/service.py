@@ -464,7 +464,7 @@ async def _wait_for_first(*waits: Callable[[], Awaitable[object]]) -> None:
 
             for wait in waits:
                 group.start_soon(end_after, wait)
-    except ExceptionGroup as failed:
+    except ExceptionGroup as failed:  # the task group's, of one failure: it cancels the others
         raise failed.exceptions[0] from failed.exceptions[0].__cause__
 
 

@@ -183,8 +183,7 @@ def project_of(folder: Path) -> Path:
     """
     here, current, root = absolute(folder), Path.cwd(), None
     for each in reversed((here, *here.parents)):
-        # The names as they are: os.path does not raise where a Path does.
-        if any(os.path.exists(each / name) for name in _ROOTS) or (each == current and not root):  # noqa: PTH110
+        if any(os.path.exists(each / name) for name in _ROOTS) or (each == current and not root):  # noqa: PTH110 - a Path raises where it may not look
             if root and not Path(os.path.realpath(each)).is_relative_to(os.path.realpath(root)):
                 break
             root = each
