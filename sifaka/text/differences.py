@@ -215,7 +215,13 @@ class _Prose:
             short = new and lost.kind == "name" and _is_short_for(lost.value, new.value)
             if short or lost in self._exchanges:
                 continue
-            elsewhere = new and self.new.has_digits(lost) and self.old.has_digits(new)
+            elsewhere = (
+                new
+                and self.new.has_digits(lost)
+                and self.old.has_digits(new)
+                # Two dates that can be read in one way are of two months, or of two weekdays.
+                and (lost.kind != "date" or "|" in lost.value + new.value)
+            )
             asks = not elsewhere if new else self._asks_when_lost(lost)
             yield Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())

@@ -312,6 +312,12 @@ def test_what_the_notes_of_a_task_have_as_number_or_code_is_no_news() -> None:
     assert [each.after for each in found.differences if each.status == "open"] == ["`findmnt`"]
 
 
+def test_another_month_of_the_same_day_is_asked_about() -> None:
+    before, after = "We meet on 4 March at nine.", "We meet on 4 May at nine."
+    assert _told(compare(before, after), "open") == [("date", "4 March", "4 May")]
+    assert not _told(compare("Due on 04/03/2026.", "Due on 4 March 2026."), "open")
+
+
 def test_a_new_date_is_no_number_that_stands_elsewhere() -> None:
     text = "The workshop is on Tuesday, 22 September 2026. There are 24 seats."
     moved = text.replace("Tuesday, 22", "Thursday, 24")
