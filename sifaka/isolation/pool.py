@@ -12,9 +12,9 @@ import pickle
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -26,6 +26,7 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from anyio import to_thread
 
+from sifaka._internal.context_values import setting
 from sifaka.isolation import process
 
 T = TypeVar("T")
@@ -152,14 +153,9 @@ SECONDS = 20.0
 _owner: ContextVar[str] = ContextVar("sifaka_owner", default="")
 
 
-@contextmanager
-def sharing(owner: str) -> Generator[None]:
+def sharing(owner: str) -> AbstractContextManager[None]:
     """Within it work counts as that of an owner; no owner holds more than half of the workers."""
-    token = _owner.set(owner)
-    try:
-        yield
-    finally:
-        _owner.reset(token)
+    return setting(_owner, owner)
 
 
 async def run_limited(
