@@ -21,9 +21,10 @@ from typing import TypeVar
 import anyio
 from anyio.lowlevel import checkpoint
 
+from sifaka._internal.context_values import setting
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.host import Suspended
-from sifaka.calls.ledger import Ledger, setting
+from sifaka.calls.ledger import Ledger
 from sifaka.calls.monitoring import Monitor
 from sifaka.errors import SifakaError
 from sifaka.record.entries import Called

@@ -7,27 +7,16 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, cast
 
 import anyio
 
+from sifaka._internal.context_values import setting
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 
-T = TypeVar("T")
-
 SHORTEST_ANSWER = 256
 """Tokens: a call whose answer could not even be this long is not made."""
-
-
-@contextmanager
-def setting(variable: ContextVar[T], value: T) -> Generator[None]:
-    """Within this context, a variable has a value."""
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

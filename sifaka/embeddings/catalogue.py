@@ -3,7 +3,6 @@
 import os.path
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from hashlib import sha256
@@ -44,9 +43,7 @@ async def embed_by_provider(name: str, texts: Sequence[str], role: Role) -> Sequ
     try:
         with anyio.fail_after(SECONDS):
             model, provider = infer_model(name)
-            async with AsyncExitStack() as stack:
-                if provider is not None:
-                    await stack.enter_async_context(provider)
+            async with provider:
                 return (await model.embed(texts, input_type=role)).embeddings
     except TimeoutError as error:
         raise _make_error(f"{name}: no answer within {SECONDS:g} s", True) from error
@@ -55,8 +52,8 @@ async def embed_by_provider(name: str, texts: Sequence[str], role: Role) -> Sequ
         raise _translate_error(error, name) from error
 
 
-def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
-    """The model and, if it has one, its provider, whose client has to be closed.
+def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any]]":
+    """The model and its provider, whose client has to be closed.
 
     Raises:
         ConfigurationError: The name is unknown, or the provider's package or key is missing.
@@ -66,21 +63,14 @@ def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.providers import infer_provider
 
-    made: list[Provider[Any]] = []
-
-    def make(kind: str) -> "Provider[Any]":
-        made.append(infer_provider(kind))
-        return made[0]
-
+    kind = name.partition(":")[0]
     try:
-        model = infer_embedding_model(name, provider_factory=make)
+        provider = infer_provider(kind)
+        model = infer_embedding_model(name, provider_factory=lambda _: provider)
     except ImportError as error:
-        provider = name.partition(":")[0]
         raise ConfigurationError(
             f"embedding model {name!r} needs a package that is not installed",
-            install(provider)
-            if provider in _EXTRAS
-            else f"pip install 'pydantic-ai-slim[{provider}]'",
+            install(kind) if kind in _EXTRAS else f"pip install 'pydantic-ai-slim[{kind}]'",
         ) from error
     except (UserError, ValueError) as error:
         reason = str(error).partition("\n")[0].partition(" To try ")[0]
@@ -88,7 +78,7 @@ def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
             f"embedding model {name!r} cannot be used: {reason}",
             "set the provider's API key, or name the model as provider:name",
         ) from error
-    return model, (made[0] if made else None)
+    return model, provider
 
 
 def _translate_error(error: Exception, name: str) -> EmbeddingError:

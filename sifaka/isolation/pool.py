@@ -12,9 +12,9 @@ import pickle
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator
-from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
+from concurrent.futures import Future, InvalidStateError
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -26,6 +26,7 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from anyio import to_thread
 
+from sifaka._internal.context_values import setting
 from sifaka.isolation import process
 
 T = TypeVar("T")
@@ -152,14 +153,9 @@ SECONDS = 20.0
 _owner: ContextVar[str] = ContextVar("sifaka_owner", default="")
 
 
-@contextmanager
-def sharing(owner: str) -> Generator[None]:
+def sharing(owner: str) -> AbstractContextManager[None]:
     """Within it work counts as that of an owner; no owner holds more than half of the workers."""
-    token = _owner.set(owner)
-    try:
-        yield
-    finally:
-        _owner.reset(token)
+    return setting(_owner, owner)
 
 
 async def run_limited(
@@ -187,12 +183,8 @@ async def run_limited(
     """
     if size <= SHORT:
         return await to_thread.run_sync(partial(function, *arguments))
-    job = _pool().put(function, arguments, seconds)
-    try:
-        return await asyncio.wrap_future(job.outcome)
-    except asyncio.CancelledError:
-        job.cancel()
-        raise
+    # With the task its outcome is cancelled.
+    return await asyncio.wrap_future(_pool().put(function, arguments, seconds))
 
 
 def run_limited_in_thread(
@@ -204,7 +196,7 @@ def run_limited_in_thread(
     """As `run_limited`, for a thread that may wait."""
     if size <= SHORT:
         return function(*arguments)
-    return _pool().put(function, arguments, seconds).outcome.result()
+    return _pool().put(function, arguments, seconds).result()
 
 
 def spread(*modules: str) -> None:
@@ -229,33 +221,21 @@ class _Job:
     work: bytes
     seconds: float
     outcome: "Future[Any]" = field(default_factory=Future[Any])
-    _worker: WorkerProcess | None = None
-    _cancelled: bool = False
-    _lock: Lock = field(default_factory=Lock)
 
     def run(self, worker: WorkerProcess) -> None:
-        """Do it unless it was cancelled, and put the outcome into `outcome`."""
-        with self._lock:
-            if not self.outcome.set_running_or_notify_cancel():
-                return
-            self._worker = worker
-        try:
-            self.outcome.set_result(worker.work(self.work, seconds=self.seconds, memory=MEMORY))
-        # Broad on purpose: the outcome of the work is for the one who waits for it.
-        except BaseException as error:  # noqa: BLE001 - raised there
-            self.outcome.set_exception(error)
-        with self._lock:
-            self._worker = None
-        if self._cancelled:
-            worker.close()
+        """Put the outcome into `outcome`; when that is cancelled, the worker is killed."""
 
-    def cancel(self) -> None:
-        """Let it fail, and end the process that works on it."""
-        self.outcome.cancel()
-        with self._lock:
-            self._cancelled = True
-            if self._worker is not None:
-                self._worker.kill()
+        def kill_if_cancelled(outcome: "Future[Any]") -> None:
+            if outcome.cancelled():
+                worker.kill()
+
+        self.outcome.add_done_callback(kill_if_cancelled)
+        with suppress(InvalidStateError):  # it was cancelled
+            try:
+                self.outcome.set_result(worker.work(self.work, seconds=self.seconds, memory=MEMORY))
+            # Broad on purpose: the outcome of the work is for the one who waits for it.
+            except BaseException as error:  # noqa: BLE001 - raised there
+                self.outcome.set_exception(error)
 
 
 class _Pool:
@@ -275,8 +255,10 @@ class _Pool:
         self._modules: set[str] = set()
         """Of the functions that were called."""
 
-    def put(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> _Job:
-        """A job, which begins when it is its owner's turn."""
+    def put(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float
+    ) -> "Future[Any]":
+        """The outcome of some work, which begins when it is its owner's turn."""
         job = _Job(_owner.get(), pickle.dumps((function, arguments)), seconds)
         with self._lock:
             called = function.func if isinstance(function, partial) else function
@@ -286,7 +268,7 @@ class _Pool:
                 worker = WorkerProcess(self._modules)
                 self._workers.add(worker)
                 Thread(target=self._serve, args=(worker,), daemon=True).start()
-        return job
+        return job.outcome
 
     def close(self) -> None:
         """End all processes."""
@@ -296,7 +278,14 @@ class _Pool:
     def _serve(self, worker: WorkerProcess) -> None:
         free = Condition(self._lock)
         while (job := self._take_job(worker, free)) is not None:
-            job.run(worker)
+            if not job.outcome.cancelled():
+                job.run(worker)
+                if job.outcome.cancelled():  # the worker may be killed only now: it is done with
+                    worker.close()
+                    with self._lock:
+                        self._workers.remove(worker)
+                        worker = WorkerProcess(self._modules)
+                        self._workers.add(worker)
             with suppress(OSError):  # the next work fails with it
                 worker.start()
             with self._lock:

@@ -21,7 +21,7 @@ def session() -> Generator[StdioToolSession]:
     """One for all tests: its server is started again when a test has ended it."""
     session = StdioToolSession(COMMAND)
     yield session
-    session.close()
+    anyio.run(session.aclose)
 
 
 def is_alive(process: int) -> bool:

@@ -24,6 +24,10 @@ class SharedSession(StdioToolSession):
     async def aclose(self) -> None:
         """Nothing: others use it."""
 
+    def end(self) -> None:
+        """Close it, where no event loop runs any more."""
+        self._finish()
+
 
 def redis_mcp_executable() -> str:
     """The official server, which lives in an environment of its own; skips without it."""
@@ -36,7 +40,7 @@ def redis_mcp_executable() -> str:
 def shared_redis_mcp() -> SharedSession:
     """The official Redis MCP server in front of the real Redis that tests share."""
     session = SharedSession([redis_mcp_executable(), "--url", shared_redis().url])
-    atexit.register(session.close)
+    atexit.register(session.end)
     return session
 
 
@@ -55,5 +59,5 @@ def shared_milvus_mcp() -> SharedSession:
         atexit.register(folder.cleanup)
         command = milvus_mcp_command(Path(folder.name) / "milvus.db")
     session = SharedSession(command)
-    atexit.register(session.close)
+    atexit.register(session.end)
     return session

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -198,8 +198,14 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         Raises:
             StorageError: One failed with a status that is not `tolerated`, after all were tried.
         """
-        for body in _encode_updates(self.alias, changes.items()):
-            answer = await self.send("POST", "/_bulk", body, require_alias="true")
+        head: Json = {"_index": self.alias, "retry_on_conflict": 3}
+        lines = (
+            encode_json({"update": {**head, "_id": doc_id}}) + b"\n" + encode_json(change) + b"\n"
+            for doc_id, change in changes.items()
+        )
+        # Well below the 100 MB that a server takes by default.
+        for batch in batches(((line, len(line)) for line in lines), size=8_000_000, count=10_000):
+            answer = await self.send("POST", "/_bulk", b"".join(batch), require_alias="true")
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
                 (result,) = item.values()
                 if result["status"] >= 300 and result["status"] not in tolerated:
@@ -286,17 +292,6 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
 
     def _close(self, opened: httpx.Client) -> None:
         opened.close()
-
-
-def _encode_updates(alias: str, changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
-    head: Json = {"_index": alias, "retry_on_conflict": 3}
-    heads: Iterable[tuple[Json, Json]] = (
-        ({"update": {**head, "_id": doc_id}}, change) for doc_id, change in changes
-    )
-    lines = (encode_json(head) + b"\n" + encode_json(change) + b"\n" for head, change in heads)
-    sized = ((line, len(line)) for line in lines)
-    # Well below the 100 MB that a server takes by default.
-    return map(b"".join, batches(sized, size=8_000_000, count=10_000))
 
 
 def encode_json(body: Json) -> bytes:

@@ -272,13 +272,11 @@ def bag_of_words(words: Sequence[str]) -> str:
     When they do not all fit, each is there once before any is repeated: a long text is found by
     all of its words, and how often it has them counts up to where the field is full.
     """
-    if sum(len(word.encode()) + 1 for word in words) > MOST_BYTES:
-        words = [*dict.fromkeys(words), *words]
-    kept: list[str] = []
-    left = MOST_BYTES
-    for word in words:
-        left -= len(word.encode()) + 1
-        if left < 0:
-            break
-        kept.append(word)
-    return " ".join(kept)
+    text = _ended_by_spaces(words)
+    if len(text) > MOST_BYTES:
+        text = _ended_by_spaces([*dict.fromkeys(words), *words])
+    return text[: max(0, text.rfind(b" ", 0, MOST_BYTES))].decode()
+
+
+def _ended_by_spaces(words: Sequence[str]) -> bytes:
+    return "".join(f"{word} " for word in words).encode()

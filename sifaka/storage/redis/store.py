@@ -6,7 +6,6 @@ goes on where it was.
 """
 
 import logging
-import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +20,7 @@ from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.address import REDIS, parse_store_url
-from sifaka.storage.cursor import Position, cut_page, decode_cursor, to_microseconds
+from sifaka.storage.cursor import cut_page, decode_cursor, to_microseconds
 from sifaka.storage.entry_json import apply_entry, decode_entries, encode_entries, replay_run
 from sifaka.storage.log import look_at
 from sifaka.storage.protocol import Health, RunPage
@@ -29,8 +28,6 @@ from sifaka.storage.redis.connections import RedisClient, RedisConnections, fail
 from sifaka.storage.store import ErasingStore
 
 logger = logging.getLogger(__name__)
-
-_UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +63,6 @@ class Keys:
 def _quote_text(text: str) -> str:
     # Any Python string has a name of its own, also one that is not valid Unicode: what is unknown
     # is then simply not there.
-    if _UNRESERVED.fullmatch(text):  # nearly always, and ten times as fast
-        return text
     return quote(text, safe="", errors="surrogatepass")
 
 
@@ -154,6 +149,17 @@ end
 return gone
 """
 """Take runs that have expired out of the list; answers how many."""
+
+
+READ = """
+-- KEYS: run, entries; ARGV: a command for the entries, then what it is asked
+local version = redis.call('HGET', KEYS[1], 'version')
+return version and {tonumber(version), redis.call(ARGV[1], KEYS[2], unpack(ARGV, 2))}
+"""
+"""The version of a run and something of its entries, both as of one moment; nil without the run.
+
+No transaction, which a server that is out of memory refuses even for reading.
+"""
 
 
 OLDEST = (6, 2)
@@ -323,30 +329,17 @@ Stored = Sequence[tuple[bytes, Sequence[bytes]]]
 """Entries as Redis returns them from a stream: their ids, and names and values by turns."""
 
 
-def between_versions(
-    client: RedisClient, keys: Keys, run_id: str, *command: str
-) -> tuple[int, Any]:
-    """The lower of a run's versions before and after a command, and the command's answer.
-
-    Not a transaction, which a server that is out of memory refuses even for reading. An append in
-    between makes the lower version too low, and so does another run that begins under the same id:
-    neither looks as if entries were missing.
-    """
-    together = client.pipeline(transaction=False)
-    together.execute_command("HGET", keys.run(run_id), "version")
-    together.execute_command(*command)
-    together.execute_command("HGET", keys.run(run_id), "version")
-    before, answer, after = together.execute()
-    if before is None or after is None:
+def read_run(client: RedisClient, keys: Keys, run_id: str, *command: str) -> tuple[int, Any]:
+    """The version of a run, and the answer of a command about its entries."""
+    answer = run_script(client, READ, keys.touched(run_id), *command)
+    if answer is None:
         raise ThoughtNotFound(run_id)
-    return min(int(before), int(after)), answer
+    return answer
 
 
 def load_run(client: RedisClient, keys: Keys, run_id: str) -> Run:
     """The run, replayed from its entries."""
-    version, stored = between_versions(
-        client, keys, run_id, *("XRANGE", keys.entries(run_id), "-", "+")
-    )
+    version, stored = read_run(client, keys, run_id, "XRANGE", "-", "+")
     if len(stored) < version:
         # The gap comes first; without one it is the end that is missing.
         list(payloads(run_id, stored))
@@ -376,23 +369,7 @@ _PRUNED_AT_ONCE = 100
 
 def list_recent(client: RedisClient, keys: Keys, *, limit: int, cursor: str | None) -> RunPage:
     """One page of runs, found by their place in the order and not by counting."""
-    start = decode_cursor(cursor)
-    page: list[RunSummary] = []
-    while len(page) <= limit:
-        positions = positions_before(client, keys, start, count=limit + 1 - len(page))
-        if not positions:
-            break
-        start = positions[-1]
-        lines = read_summaries(client, keys, [run_id for _, run_id in positions])
-        page += [line for line in lines if line]
-    return cut_page(page, limit=limit)
-
-
-def positions_before(
-    client: RedisClient, keys: Keys, start: Position, *, count: int
-) -> list[Position]:
-    """The places of the newest runs that come after this one in the list; empty at its end."""
-    size = count
+    start, size = decode_cursor(cursor), limit + 1
     while True:
         answer = client.execute_command(
             *("ZREVRANGEBYSCORE", keys.recent, start[0], "-inf", "WITHSCORES"),
@@ -402,43 +379,37 @@ def positions_before(
             (round(float(score)), member.decode(errors="replace"))
             for member, score in zip(answer[::2], answer[1::2], strict=True)
         ]
-        beyond = [position for position in positions if position < start]
-        # Those of the very moment of the start come again, and could fill all that was asked for.
-        if len(beyond) >= count or len(positions) < size:
-            return beyond[:count]
+        beyond = [run_id for score, run_id in positions if (score, run_id) < start]
+        lines = read_summaries(client, keys, beyond)
+        if len(lines) > limit or len(positions) < size:
+            return cut_page(lines, limit=limit)
+        # Those of the very moment of the start come again, and some have no line to show.
         size *= 2
 
 
-def read_summaries(
-    client: RedisClient, keys: Keys, run_ids: Sequence[str]
-) -> list[RunSummary | None]:
-    """The line of each run; None for one that is damaged, and for one that is gone.
-
-    What is gone is taken out of the list.
-    """
+def read_summaries(client: RedisClient, keys: Keys, run_ids: Sequence[str]) -> list[RunSummary]:
+    """The lines of the runs that are there and not damaged; what is gone leaves the list."""
     together = client.pipeline(transaction=False)
     for run_id in run_ids:
-        together.execute_command("HMGET", keys.run(run_id), "version", "summary")
-    answers = together.execute(raise_on_error=False)
-    rows = [(run_id, _read_row(answer)) for run_id, answer in zip(run_ids, answers, strict=True)]
-    gone = [run_id for run_id, (version, _) in rows if version is None]
+        together.execute_command("HGET", keys.run(run_id), "summary")
+    answers = dict(zip(run_ids, together.execute(raise_on_error=False), strict=True))
+    gone = [run_id for run_id, answer in answers.items() if answer is None]
     if gone:
         _prune_runs(client, keys, gone)
-    return [None if version is None else _decode(run_id, text) for run_id, (version, text) in rows]
+    lines = (_decode(run_id, answer) for run_id, answer in answers.items() if answer is not None)
+    return [line for line in lines if line]
 
 
-def _read_row(answer: object) -> tuple[bytes | None, bytes | None]:
-    """The version and the summary of a run; a key of another type is a damaged run, no other error.
-
-    Else one such key would hide the runs of its whole tenant.
-    """
-    from redis.exceptions import ResponseError
-
-    if isinstance(answer, ResponseError) and str(answer).startswith("WRONGTYPE"):
-        return b"", None
-    if isinstance(answer, Exception):
+def _decode(run_id: str, answer: bytes | Exception) -> RunSummary | None:
+    # A key of another type is a damaged run, and no other error: one such key would hide the runs
+    # of its whole tenant.
+    if isinstance(answer, Exception) and not str(answer).startswith("WRONGTYPE"):
         raise answer
-    return cast("tuple[bytes | None, bytes | None]", answer)
+    try:
+        return RunSummary.model_validate_json(answer if isinstance(answer, bytes) else b"")
+    except ValidationError:
+        logger.warning("the summary of run %r cannot be read; it is left out of lists", run_id)
+        return None
 
 
 def prune_oldest(client: RedisClient, keys: Keys) -> int:
@@ -458,14 +429,6 @@ def _prune_runs(client: RedisClient, keys: Keys, run_ids: Sequence[str]) -> int:
     # The script looks again: a run of the same id may have begun since.
     names = (keys.recent, *(keys.run(run_id) for run_id in run_ids))
     return int(run_script(client, PRUNE, names, *(run_id.encode() for run_id in run_ids)))
-
-
-def _decode(run_id: str, text: bytes | None) -> RunSummary | None:
-    try:
-        return RunSummary.model_validate_json(text or b"")
-    except ValidationError:
-        logger.warning("the summary of run %r cannot be read; it is left out of lists", run_id)
-        return None
 
 
 SLICE = 5.0
@@ -513,7 +476,7 @@ async def follow_stream(
 
 def _check_run(keys: Keys, run_id: str, seen: int, client: RedisClient) -> None:
     """Raise if there is nothing to wait for."""
-    version, count = between_versions(client, keys, run_id, "XLEN", keys.entries(run_id))
+    version, count = read_run(client, keys, run_id, "XLEN")
     # One with fewer entries than were seen is another run, begun when this one was deleted.
     if version < seen:
         raise ThoughtNotFound(run_id)

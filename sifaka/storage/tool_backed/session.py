@@ -18,6 +18,7 @@ from mcp.client.stdio import stdio_client
 from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
 
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.storage.store import Worker
 from sifaka.storage.tool_backed.caller import ToolCaller
 
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
@@ -27,7 +28,7 @@ _SECRETS = re.compile(
 )
 
 
-class StdioToolSession(ToolCaller):
+class StdioToolSession(Worker["_Connection"], ToolCaller):
     """One long-lived session with a server that is started as a child, at the first call.
 
     It lives in a thread with an event loop of its own, so calls may come from any task of any loop.
@@ -65,19 +66,17 @@ class StdioToolSession(ToolCaller):
             command=command[0], args=list(command[1:]), env=dict(env) if env else None
         )
         self._start_seconds = start_seconds
-        self._guard = threading.Lock()
-        self._connection: _Connection | None = None
-        self._closed = False
         self.shown = without_secrets(shlex.join(command))
         """The command as it may be shown: without what looks like a password or a token."""
+        super().__init__(f"the session with {self.shown!r}", 1)
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> str:
         """The text that a tool answers with; see `ToolCaller.call`."""
-        connection = await self._get_connection(lost=None)
+        connection = await self._get_connection()
         try:
             result = await connection.call(tool, arguments)
             if result is None:
-                connection = await self._get_connection(lost=connection)
+                connection = await self._get_connection()
                 result = await connection.call(tool, arguments)
         # Schemas of answers, time limits, refusals: each means that the call has failed.
         except (MCPError, RuntimeError, ValueError) as error:
@@ -89,44 +88,30 @@ class StdioToolSession(ToolCaller):
             raise self._server_error(f"the tool {tool} failed: {_describe_error(text)}")
         return text
 
-    async def aclose(self) -> None:
-        """End the session and the server; calling it again does nothing."""
-        with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self.close)
-
-    def close(self) -> None:
-        """End the session and the server, where no event loop runs any more."""
-        with self._guard:
-            self._closed = True
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    async def _get_connection(self, *, lost: "_Connection | None") -> "_Connection":
-        connection = self._connection
-        if connection is not None and connection is not lost:
+    async def _get_connection(self) -> "_Connection":
+        connection = self._opened
+        if connection is not None and not connection.lost:
             return connection
         # Who gives up waiting does not stop the server from coming up.
-        return await to_thread.run_sync(self._connect, lost, abandon_on_cancel=True)
+        return await to_thread.run_sync(self._run, _itself, abandon_on_cancel=True)
 
-    def _connect(self, lost: "_Connection | None") -> "_Connection":
-        with self._guard:
-            if self._closed:
-                raise StorageError(f"the session with {self.shown!r} is closed")
-            if self._connection is not None and self._connection is lost:
-                self._connection.close()
-                self._connection = None
-            if self._connection is None:
-                connection = _Connection()
-                try:
-                    connection.open(self._parameters, self._start_seconds)
-                # Any error of a foreign program means that it could not be started.
-                except Exception as error:
-                    connection.close()
-                    what = f"it did not start: {_describe_error(error)}{connection.stderr_note}"
-                    raise self._server_error(what) from error
-                self._connection = connection
-            return self._connection
+    def _open(self, current: "_Connection | None") -> "_Connection":
+        if current is not None:
+            if not current.lost:  # another call has started it
+                return current
+            current.close()
+        connection = _Connection()
+        try:
+            connection.open(self._parameters, self._start_seconds)
+        # Any error of a foreign program means that it could not be started.
+        except Exception as error:
+            connection.close()
+            what = f"it did not start: {_describe_error(error)}{connection.stderr_note}"
+            raise self._server_error(what) from error
+        return connection
+
+    def _close(self, opened: "_Connection") -> None:
+        opened.close()
 
     def _server_error(self, what: str) -> StorageError:
         return StorageError(
@@ -142,6 +127,8 @@ class _Connection(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self._lines: deque[str] = deque(maxlen=1)
+        self.lost = False
+        """True once the server was found to have ended."""
 
     def open(self, parameters: StdioServerParameters, start_seconds: float) -> None:
         """Start the server; waits for the handshake."""
@@ -165,11 +152,12 @@ class _Connection(ExitStack):
         try:
             return await self._portal.call_async(ask, tool, dict(arguments))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
-            return None
+            pass
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
-                return None
-            raise
+            if error.code != CONNECTION_CLOSED:
+                raise
+        self.lost = True
+        return None
 
     def _open_stderr(self) -> TextIO:
         """The server's stderr; its last line is remembered."""
@@ -183,6 +171,10 @@ class _Connection(ExitStack):
 
         threading.Thread(target=remember, name="mcp-server-stderr", daemon=True).start()
         return os.fdopen(writing, "w", encoding="utf-8")
+
+
+def _itself(connection: _Connection) -> _Connection:
+    return connection
 
 
 def without_secrets(text: str) -> str:
