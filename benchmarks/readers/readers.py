@@ -19,7 +19,7 @@ class Reader(NamedTuple):
 
 def _ours(suffix: str, content: bytes) -> str:
     try:
-        return "\n".join(page.text for page in read_document(suffix, content).pages)
+        return "\n".join(read_document(suffix, content).pages.values())
     except NotText:
         return ""
 

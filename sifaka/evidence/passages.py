@@ -200,6 +200,10 @@ _LONGEST_QUOTE = 1_000
 _MOST_PLACES = 1_000
 """Places at which the characters of a quote may stand inside of longer words before it counts as
 not found: a bound for hostile texts."""
+_BEGINS = re.compile(rf"(?=[\W_]|{_UNSPACED.pattern})|(?<![^\W_])(?!(?<=\d[.,])\d)")
+"""A place where a quote may begin: not inside of a word or a number."""
+_ENDS = re.compile(rf"(?<=[\W_])|(?<={_UNSPACED.pattern})|(?![^\W_]|[\u0300-\u036f]|(?<=\d)[.,]\d)")
+"""A place where it may end: neither there, nor before a mark of its last letter."""
 
 _QUOTES = "\"'`´‘’‚‛“”„‟′″«»‹›"
 _DASHES = "-‐‑‒–—―−﹣－"
@@ -318,23 +322,6 @@ def _find_span(quote: str, text: str) -> Span | None:
         at = text.find(quote, at + 1)
         if at < 0:
             return None
-        end = at + len(quote)
-        if _begins(quote[0], text, at) and _ends(quote[-1], text, end):
-            return at, end
+        if _BEGINS.match(text, at) and _ENDS.match(text, at + len(quote)):
+            return at, at + len(quote)
     return None
-
-
-def _begins(first: str, text: str, at: int) -> bool:
-    if not at or not first.isalnum() or _UNSPACED.match(first):
-        return True
-    before = text[max(0, at - 2) : at]
-    inside_number = first.isdigit() and before[:-1].isdigit() and before[-1] in ".,"
-    return not before[-1].isalnum() and not inside_number
-
-
-def _ends(last: str, text: str, end: int) -> bool:
-    if end == len(text) or not last.isalnum() or _UNSPACED.match(last):
-        return True
-    after = text[end : end + 2]
-    inside_number = last.isdigit() and after[0] in ".," and after[1:].isdigit()
-    return not after[0].isalnum() and not "\u0300" <= after[0] <= "\u036f" and not inside_number

@@ -12,7 +12,7 @@ from itertools import islice
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import anyio
-import anyio.to_thread
+from anyio import to_thread
 from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
@@ -32,8 +32,6 @@ logger = logging.getLogger(__name__)
 
 MOST_RESULTS = 100
 """Documents that one search may be asked for."""
-_AT_ONCE = 500_000
-"""Characters that are compared without a thread, in about 5 ms."""
 _NAMED = 10
 """Files that are named of those left out for one reason."""
 
@@ -88,12 +86,7 @@ async def search(
     # No calls of a model: nothing to set aside.
     answers = await fan_out(branches, calls_each=0)
     lists = [[d for d in answer.documents if filters.admits(d)] for answer in answers]
-    size = sum(len(document.text) for group in lists for document in group)
-    documents = (
-        merged(lists, max_results)
-        if size <= _AT_ONCE
-        else await anyio.to_thread.run_sync(merged, lists, max_results)
-    )
+    documents = await to_thread.run_sync(merged, lists, max_results)
     unfound = "no_results" if any(each.failure is None for each in answers) else "search_failed"
     return Searched(
         status="found" if documents else unfound,
@@ -139,14 +132,11 @@ async def _ask_adapter(
     }
 
     async def in_time() -> str:
-        left = current_calls().ledger.seconds_left
-        allowed = seconds if left is None else min(seconds, left)
-        answer = _Answer(failure=f"no answer within {seconds:g} s")
-        with anyio.move_on_after(allowed) as deadline:
-            answer = await _search_adapter(adapter, query, limit, filters)
-        if deadline.cancelled_caught and allowed < seconds:
+        with current_calls().ledger.within_time() as budget, anyio.move_on_after(seconds):
+            return (await _search_adapter(adapter, query, limit, filters)).model_dump_json()
+        if budget.cancelled_caught:
             raise BudgetExceeded("seconds")
-        return answer.model_dump_json()
+        return _Answer(failure=f"no answer within {seconds:g} s").model_dump_json()
 
     try:
         return _Answer.model_validate_json(await recorded(adapter.name, request, in_time))
@@ -372,7 +362,7 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     other's beginning. Passages that an adapter returns of one page are not the same.
     """
     items = tuple(documents)
-    group_of = list(range(len(items)))
+    group_of = [{at} for at in range(len(items))]
     dois = [normal_doi(each.doi) or normal_doi(each.url) for each in items]
     words = _words_of(items)
     alike: defaultdict[str, list[int]] = defaultdict(list)
@@ -384,22 +374,16 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
             alike[name].append(at)
     for at, document in enumerate(items):
         title = normal_title(document.title)
-        same = [f"words:{words[at]}"] if words[at] else []
-        for name in (*same, *([f"title:{title}"] if title else ())):
+        names = (words[at] and f"words:{words[at]}", title and f"title:{title}")
+        for name in filter(None, names):
             for other in alike[name]:
-                both = {group_of[other], group_of[at]}
-                if len(both) < 2 or not _is_cut(words[other], words[at]):
-                    continue
-                members = zip(dois, group_of, strict=True)
-                if len({doi for doi, group in members if doi and group in both}) < 2:
+                both = {dois[each] for each in group_of[other] | group_of[at]}
+                if len(both - {""}) < 2 and _is_cut(words[other], words[at]):
                     _join_groups(group_of, other, at)
             # One stands for all that have the same words.
             if not (name.startswith("words:") and alike[name]):
                 alike[name].append(at)
-    grouped: dict[int, list[int]] = {}
-    for at, group in enumerate(group_of):
-        grouped.setdefault(group, []).append(at)
-    return tuple(map(tuple, grouped.values()))
+    return tuple(dict.fromkeys(tuple(sorted(group)) for group in group_of))
 
 
 def _words_of(documents: Sequence[SourceDocument]) -> list[str]:
@@ -427,9 +411,10 @@ def _fold_words(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _join_groups(group_of: list[int], one: int, other: int) -> None:
-    keep, drop = sorted((group_of[one], group_of[other]))
-    group_of[:] = [keep if group == drop else group for group in group_of]
+def _join_groups(group_of: list[set[int]], one: int, other: int) -> None:
+    both = group_of[one] | group_of[other]
+    for member in both:
+        group_of[member] = both
 
 
 _K = 60

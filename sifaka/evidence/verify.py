@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
 from pydantic import Field
@@ -27,8 +27,6 @@ from sifaka.models.structured import Form, ask
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-Ts = TypeVarTuple("Ts")
-Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 NO_MODEL = "there is no model"
@@ -40,8 +38,6 @@ criteria."""
 JUDGEMENTS = 30
 """Judgements that one question asks for."""
 _TITLE = 300
-_AT_ONCE = 100_000
-"""Characters that may be read without a thread, about a millisecond."""
 _MOST_QUOTES = 5
 """Looked up for one criterion."""
 _SECONDS = 2.0
@@ -150,15 +146,14 @@ async def _verify_pack(
 
 
 async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
-    texts = [await _run_aside(len(d.text), plain, d.text) for d, _ in pack]
+    texts = [await to_thread.run_sync(plain, document.text) for document, _ in pack]
     criteria = {each.id: _format_line(each) for sheet in pack for each in sheet.criteria}
     parts = [frame("question", question), frame("criteria", "\n".join(criteria.values()))]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
         queries = [f"{each.name} {each.description}" for each in sheet.criteria]
-        # To rank its passages takes longer than to read it.
-        passage = await _run_aside(12 * len(text), excerpt, text, queries, SHOWN)
+        passage = await to_thread.run_sync(excerpt, text, queries, SHOWN)
         parts.append(frame("document", f"{_format_head(sheet.document)}\n\n{passage}"))
     parts.append("Judge each document against its criteria.")
     answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Judgements)
@@ -166,7 +161,7 @@ async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> li
     for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
         answers = [e for e in answer.judgements if e.document == number or len(pack) == 1]
         places = (text, document.title, _format_date(document))
-        assessments = await _run_aside(len(text) * len(answers), _assess_all, answers, own, places)
+        assessments = await to_thread.run_sync(_assess_all, answers, own, places)
         verified.append(Verification(document=document, assessments=assessments))
     # What the question has cost is reported once.
     return [verified[0].model_copy(update={"usage": usage}), *verified[1:]]
@@ -245,13 +240,6 @@ def _check_quotes(criterion: str, answer: _Judged, look_up: _LookUp) -> Assessme
         contradicts=contradicts and not is_bare,
         flags=("quote_not_found",) if is_bare or len(matches) < len(quotes) else (),
     )
-
-
-async def _run_aside(size: int, read: Callable[[*Ts], Result], *arguments: *Ts) -> Result:
-    """The result of what reads `size` characters; in a thread where that holds the others up."""
-    if size <= _AT_ONCE:
-        return read(*arguments)
-    return await to_thread.run_sync(read, *arguments)
 
 
 def _format_line(criterion: Criterion) -> str:

@@ -203,11 +203,11 @@ async def _write_in_context(ctx: StepContext[DeepState, Work, Sections]) -> Sect
 async def _synthesize(ctx: StepContext[DeepState, Work, Sections]) -> Report:
     """Sum the sections up; there is no summary without a model, room for a call, or references."""
     work, outline, sections = ctx.deps, ctx.state.outline, ctx.inputs
-    body, references = body_of(sections)
+    body, documents = body_of(sections)
     title, summary = outline.title or work.question, ""
     stops: tuple[Stop, ...] = outline.stops
     degraded = (*outline.degraded, *ctx.state.degraded)
-    if work.model is not None and references and len(sections) > 1:
+    if work.model is not None and documents and len(sections) > 1:
         await work.desk.tell("synthesizing", f"summing up {len(sections)} sections")
         answer = await work.advice(SYNTHESIZER, synthesizer_prompt(work.question, body))
         if isinstance(answer, Summary):

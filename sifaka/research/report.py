@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from urllib.parse import quote
 
 from sifaka._internal.immutable import Frozen
@@ -78,70 +79,37 @@ def _find_markers(text: str) -> Iterator[tuple[tuple[int, ...], Span]]:
     return markers_in(blanked(text, code_spans(text)))
 
 
-class Reference(Frozen):
-    """A document that a report cites."""
-
-    number: int
-    document: SourceDocument
-    """Its text holds the passages that were found."""
-
-    def entry(self) -> str:
-        """Its line under the references."""
-        document = self.document
-        named = [
-            document.author.rstrip("."),
-            document.title,
-            document.day,
-            # An address of another kind, such as a script, is no link.
-            f"<{document.url}>" if _WEB.match(document.url) else document.url,
-            f"doi:{document.doi}" if document.doi else "",
-        ]
-        if not (document.url or document.doi) and (document.id or not document.title):
-            # A path with its page, or the number that the source gives it.
-            named.append(f"{document.id or document.key} in {document.adapter or 'the sources'}")
-        if document.also:
-            named.append(f"Also {'; '.join(document.also)}")
-        what = ". ".join(filter(None, named))
-        return f"- [{self.number}] {what}. Retrieved {document.retrieved_at.date().isoformat()}."
-
-    def told(self) -> dict[str, object]:
-        """The reference as data."""
-        document = self.document
-        return {
-            "n": self.number,
-            "title": document.title,
-            "author": document.author,
-            "published": document.published.isoformat() if document.published else None,
-            "url": document.url,
-            "id": document.id,
-            "also": list(document.also),
-            "adapter": document.adapter,
-            "retrieved_at": document.retrieved_at.isoformat(),
-        }
+def _entry(number: int, document: SourceDocument) -> str:
+    """The line of a document under the references."""
+    named = [
+        document.author.rstrip("."),
+        document.title,
+        document.day,
+        # An address of another kind, such as a script, is no link.
+        f"<{document.url}>" if _WEB.match(document.url) else document.url,
+        f"doi:{document.doi}" if document.doi else "",
+    ]
+    if not (document.url or document.doi) and (document.id or not document.title):
+        # A path with its page, or the number that the source gives it.
+        named.append(f"{document.id or document.key} in {document.adapter or 'the sources'}")
+    if document.also:
+        named.append(f"Also {'; '.join(document.also)}")
+    what = ". ".join(filter(None, named))
+    return f"- [{number}] {what}. Retrieved {document.retrieved_at.date().isoformat()}."
 
 
-def numbered(sections: Sequence[ReportSection]) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
-    """The sections' texts with the numbers of the whole report, and the references.
-
-    A document has one number, also when several sections cite it. Numbers follow the order of the
-    first mention.
-    """
-    numbers: dict[str, int] = {}
-    findings: dict[str, list[Finding]] = {}
-    texts: list[str] = []
-    for section in sections:
-        known = {finding.number: finding for finding in section.findings}
-        for local in cited(section.text):
-            if local in known:
-                source = known[local].source
-                numbers.setdefault(source, len(numbers) + 1)
-                findings.setdefault(source, []).append(known[local])
-        mapping = {local: numbers[f.source] for local, f in known.items() if f.source in numbers}
-        texts.append(renumbered(section.text, mapping)[0])
-    return tuple(texts), tuple(
-        Reference(number=number, document=_merge_passages(findings[source]))
-        for source, number in numbers.items()
-    )
+def _describe_document(number: int, document: SourceDocument) -> dict[str, object]:
+    return {
+        "n": number,
+        "title": document.title,
+        "author": document.author,
+        "published": document.published.isoformat() if document.published else None,
+        "url": document.url,
+        "id": document.id,
+        "also": list(document.also),
+        "adapter": document.adapter,
+        "retrieved_at": document.retrieved_at.isoformat(),
+    }
 
 
 def _merge_passages(findings: Sequence[Finding]) -> SourceDocument:
@@ -167,11 +135,6 @@ def _merge_passages(findings: Sequence[Finding]) -> SourceDocument:
     )
 
 
-def listing(references: Sequence[Reference]) -> str:
-    """The references as a section of Markdown."""
-    return f"## {REFERENCES}\n\n" + ("\n".join(each.entry() for each in references) or "None.")
-
-
 class Report(Frozen):
     """The result of a research."""
 
@@ -185,8 +148,9 @@ class Report(Frozen):
 
     def as_thought(self, run: Run, *, author: str, usage: Usage) -> Thought:
         """The report as the first version of a run."""
-        body, references = body_of(self.sections)
-        summary, unknown = renumbered(self.summary, {r.number: r.number for r in references})
+        body, documents = body_of(self.sections)
+        references = list(enumerate(documents, 1))
+        summary, unknown = renumbered(self.summary, {number: number for number, _ in references})
         failed = [section for section in self.sections if section.status == "failed"]
         degraded = (
             *self.degraded,
@@ -194,7 +158,13 @@ class Report(Frozen):
             *not_found("the summary", unknown),
             *(f"{section.title!r} failed: {section.error}" for section in failed),
         )
-        parts = (f"# {literal(self.title)}", summary.strip(), body, listing(references))
+        listing = "\n".join(starmap(_entry, references)) or "None."
+        parts = (
+            f"# {literal(self.title)}",
+            summary.strip(),
+            body,
+            f"## {REFERENCES}\n\n{listing}",
+        )
         stops: Iterable[Stop] = (stop for section in self.sections for stop in section.stops)
         research = {
             "mode": self.mode,
@@ -212,7 +182,7 @@ class Report(Frozen):
                 }
                 for section in self.sections
             ],
-            "references": [reference.told() for reference in references],
+            "references": list(starmap(_describe_document, references)),
             "stop_reasons": list(in_order((*self.stops, *stops))),
         }
         return Thought(
@@ -220,24 +190,34 @@ class Report(Frozen):
             run_id=run.run_id,
             text="\n\n".join(filter(None, parts)) + "\n",
             author=author,
-            pre_generation_context=tuple(
-                reference.document.as_document() for reference in references
-            ),
+            pre_generation_context=tuple(each.as_document() for each in documents),
             usage=usage,
             metadata={"research": research},
         ).add_degraded(tuple(dict.fromkeys(degraded)))
 
 
-def body_of(sections: Sequence[ReportSection]) -> tuple[str, tuple[Reference, ...]]:
-    """The sections under their headings, numbered throughout, and their references."""
-    texts, references = numbered(sections)
-    failed = "_This section could not be researched: {}_"
-    parts = [
-        f"## {each.title}\n\n"
-        + (text if each.status == "done" else failed.format(literal(one_line(str(each.error)))))
-        for each, text in zip(sections, texts, strict=True)
-    ]
-    return "\n\n".join(parts), references
+def body_of(sections: Sequence[ReportSection]) -> tuple[str, tuple[SourceDocument, ...]]:
+    """The sections under their headings, numbered throughout, and the documents they cite.
+
+    A document has one number, also when several sections cite it. Numbers follow the order of the
+    first mention.
+    """
+    numbers: dict[str, int] = {}
+    findings: dict[str, list[Finding]] = {}
+    parts: list[str] = []
+    for section in sections:
+        known = {finding.number: finding for finding in section.findings}
+        for local in cited(section.text):
+            source = known[local].source
+            numbers.setdefault(source, len(numbers) + 1)
+            findings.setdefault(source, []).append(known[local])
+        mapping = {local: numbers[f.source] for local, f in known.items() if f.source in numbers}
+        text = renumbered(section.text, mapping)[0]
+        if section.status == "failed":
+            problem = literal(one_line(str(section.error)))
+            text = f"_This section could not be researched: {problem}_"
+        parts.append(f"## {section.title}\n\n{text}")
+    return "\n\n".join(parts), tuple(map(_merge_passages, findings.values()))
 
 
 ANSWER = "Answer"
@@ -256,11 +236,7 @@ def outline_of(plan: ReportPlan, most: int) -> Outline:
         )
         for s in plan.sections
     ]
-    return Outline(
-        title=_title(plan.title),
-        sections=_make_unique(planned[:most]),
-        degraded=_list_dropped(planned[most:]),
-    )
+    return _make_outline(_title(plan.title), planned, most)
 
 
 def outline_of_one(question: str, degraded: str) -> Outline:
@@ -278,10 +254,24 @@ async def outline_without_model(question: str, most: int) -> Outline:
         PlannedSection(title=_title(query[:1].upper() + query[1:]) or "Findings", question=query)
         for query in plan.queries
     ]
+    return _make_outline(_title(question), planned, most, plan.degraded)
+
+
+def _make_outline(
+    title: str, planned: Sequence[PlannedSection], most: int, degraded: str | None = None
+) -> Outline:
+    """An outline of the first sections that were planned, each under a title of its own."""
+    names = (section.title for section in planned[:most])
+    titles = unique(names, "{} ({})", taken=[REFERENCES], key=str.casefold)
+    dropped = ", ".join(section.title for section in planned[most:])
+    remarks = (degraded, dropped and f"planned and left out: {dropped}")
     return Outline(
-        title=_title(question),
-        sections=_make_unique(planned[:most]),
-        degraded=tuple(filter(None, (plan.degraded, *_list_dropped(planned[most:])))),
+        title=title,
+        sections=tuple(
+            section.model_copy(update={"title": name})
+            for section, name in zip(planned, titles, strict=False)
+        ),
+        degraded=tuple(filter(None, remarks)),
     )
 
 
@@ -297,17 +287,3 @@ def _title(text: str) -> str:
 
 def _shorten(line: str, most: int) -> str:
     return line if len(line) <= most else f"{whole_words(line, most)}…"
-
-
-def _make_unique(sections: Sequence[PlannedSection]) -> tuple[PlannedSection, ...]:
-    names = (section.title for section in sections)
-    titles = unique(names, "{} ({})", taken=[REFERENCES], key=str.casefold)
-    return tuple(
-        section.model_copy(update={"title": title})
-        for section, title in zip(sections, titles, strict=True)
-    )
-
-
-def _list_dropped(sections: Iterable[PlannedSection]) -> tuple[str, ...]:
-    titles = [section.title for section in sections]
-    return (f"planned and left out: {', '.join(titles)}",) if titles else ()

@@ -147,7 +147,7 @@ class EvidenceChecker(Component):
         # On record, as it reaches prompts: they are the same when the run is resumed.
         at = datetime.fromisoformat(await recorded("clock", "now", self._read_clock))
         picked = {n: claims[n] for n in chosen}
-        given = await of_claims(picked, at_hand(documents, at), options.max_documents)
+        given = await to_thread.run_sync(of_claims, picked, documents, at, options.max_documents)
         model = "" if self.model is None else str(self.model.model_id)
         bases = {n: basis_of(sources, filters, given[n], model, options) for n in chosen}
         age = timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
@@ -202,12 +202,14 @@ class EvidenceChecker(Component):
     ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in searched.items()}
         judged = {
-            n: await by_caller(claims[n], documents.pop(n), judgement)
+            n: await to_thread.run_sync(by_caller, claims[n], documents.pop(n), judgement)
             for n, judgement in own.items()
             if n in documents
         }
         if self.model is None:
-            return judged | {n: await unjudged(claims[n], d) for n, d in documents.items()}
+            return judged | {
+                n: await to_thread.run_sync(unjudged, claims[n], d) for n, d in documents.items()
+            }
         return judged | await judge_claims(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
@@ -257,20 +259,17 @@ def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument
     return tuple(made[places[0]] for places in sorted(map(sorted, groups(made))))
 
 
-async def of_claims(
-    claims: Mapping[int, Claim], documents: Sequence[SourceDocument], most: int
+def of_claims(
+    claims: Mapping[int, Claim], documents: Sequence[Document], at: datetime, most: int
 ) -> dict[int, tuple[SourceDocument, ...]]:
     """For each claim those of the documents at hand that match it best, at most `most`."""
-    if len(documents) <= most:
-        return dict.fromkeys(claims, tuple(documents))
-
-    def ranked() -> dict[int, tuple[SourceDocument, ...]]:
-        return {
-            n: tuple(d for d in rank_documents(claim.text, documents)[:most] if d.score)
-            for n, claim in claims.items()
-        }
-
-    return await to_thread.run_sync(ranked)
+    given = at_hand(documents, at)
+    if len(given) <= most:
+        return dict.fromkeys(claims, given)
+    return {
+        n: tuple(each for each in rank_documents(claim.text, given)[:most] if each.score)
+        for n, claim in claims.items()
+    }
 
 
 async def find(

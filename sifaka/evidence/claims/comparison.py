@@ -18,7 +18,7 @@ from sifaka.calls.context import fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.documents import SourceDocument, plain
-from sifaka.evidence.model import Assessment, Criterion
+from sifaka.evidence.model import Criterion, Verification
 from sifaka.evidence.passages import (
     GAP,
     NAMED,
@@ -57,22 +57,20 @@ _TOKEN = re.compile(
 )
 
 
-def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
+def judged_by_rule(claim: str, document: SourceDocument) -> JudgedSource | None:
     """The judgement on a claim where no understanding is needed for one; else None.
 
-    `support`: a whole sentence says it verbatim, or with its end put first. A contradiction: one
+    Support: a whole sentence says it verbatim, or with its end put first. A contradiction: one
     sentence alone is about the same, in the claim's words and with no further small ones, and one
     number or date at the same place in it is another.
     """
     claim = uncited(claim)
     sentences = [each for each in sentences_near(claim, document) if len(each) <= _LONGEST]
     if sentence := next((each for each in sentences if _repeats(claim, each)), ""):
-        return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
+        return JudgedSource(document, "supports", (sentence,))
     about = [each for each in sentences if _is_about(claim, each, document.title)]
     if len(about) == 1 and _differs_in_a_figure(claim, about[0], document.title):
-        return Assessment(
-            criterion="claim", judgement="reject", contradicts=True, quotes=(about[0],)
-        )
+        return JudgedSource(document, "contradicts", (about[0],))
     return None
 
 
@@ -300,26 +298,23 @@ async def judge_claims(
     its quotes do not have, or with `double` about all support. What is not confirmed is
     in doubt.
     """
-    results: dict[tuple[int, str], JudgedSource] = {}
-    texts: dict[str, QuotableText] = {}
-    numbers = {_make_criterion(n, claim).id: n for n, claim in claims.items()}
-    packs = packed(_make_sheets(claims, documents))
+    criteria = {
+        n: Criterion(id=f"claim-{n + 1}", type="claim", description=claim.text)
+        for n, claim in claims.items()
+    }
+    numbers = {criterion.id: n for n, criterion in criteria.items()}
+    # Each is read for all claims, and its characters are compared once.
+    texts = {each.key: QuotableText(plain(each.text)) for each in chain(*documents.values())}
+    packs = packed(_make_sheets(criteria, documents))
     questions = verifications(packs, question=_QUESTION, model=model)
     answered = await fan_out(questions, calls_each=0, parallel=PARALLEL)
+    results: dict[tuple[int, str], JudgedSource] = {}
     for sheet, answer in zip(chain(*packs), chain(*answered), strict=True):
-        # Each is read for all claims, and its characters are compared once.
-        document, text = sheet.document, QuotableText(plain(sheet.document.text))
-        texts.setdefault(document.key, text)
-        assessments = {each.criterion: each for each in answer.assessments}
-        for criterion in sheet.criteria:
+        key = sheet.document.key
+        for at, criterion in enumerate(sheet.criteria):
             n = numbers[criterion.id]
-            # An answer has an assessment for each criterion, or says why it has none.
-            results[n, document.key] = await (
-                _cite_nearest(claims[n], document, answer.degraded)
-                if answer.degraded is not None
-                else to_thread.run_sync(
-                    _judge_one, claims[n], document, assessments[criterion.id], texts[document.key]
-                )
+            results[n, key] = await to_thread.run_sync(
+                _read_answer, claims[n], answer, at, texts[key]
             )
     doubtful = {
         key: _show_doubt(claims[key[0]], judged, texts[key[1]])
@@ -353,23 +348,18 @@ def _show_doubt(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
     )
 
 
-async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:
+def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:
     """The documents of a claim as they rank by its words, each with its nearest passage.
 
     Where no understanding is needed they are judged by rule.
     """
-    judged: list[JudgedSource] = []
-    for document in await to_thread.run_sync(rank_documents, claim.text, documents):
-        assessment = await to_thread.run_sync(judged_by_rule, claim.text, document)
-        judged.append(
-            await _cite_nearest(claim, document, NO_MODEL)
-            if assessment is None
-            else JudgedSource(document, stance_of(assessment), assessment.quotes)
-        )
-    return tuple(judged)
+    return tuple(
+        judged_by_rule(claim.text, each) or _cite_nearest(claim, each, NO_MODEL)
+        for each in rank_documents(claim.text, documents)
+    )
 
 
-async def by_caller(
+def by_caller(
     claim: Claim, documents: Sequence[SourceDocument], judgement: Judgement
 ) -> tuple[JudgedSource, ...]:
     """The caller's judgement on a claim, with its quote looked up in each document.
@@ -377,54 +367,47 @@ async def by_caller(
     What the figures of claim and quote leave in doubt the caller is asked once more, by the answer.
     """
     stance = _MEANING[judgement.verdict]
-
-    def one(document: SourceDocument) -> JudgedSource | None:
-        if stance == "insufficient":
-            return JudgedSource(document, stance)
+    if stance == "insufficient":
+        return tuple(JudgedSource(document, stance) for document in documents)
+    held: list[JudgedSource] = []
+    for document in documents:
         text = QuotableText(plain(document.text))
-        if not judgement.quote.strip() or text.find(judgement.quote) is None:
-            return None
+        if text.find(judgement.quote) is None:
+            continue
         judged = _widen_quotes(claim, JudgedSource(document, stance, (judgement.quote,)), text)
         if judged.flag and not judgement.confirmed:
-            return judged._replace(stance="in_doubt", reason=f"{judged.flag}: {_READ_AGAIN}")
-        return judged
-
-    hits = [each for document in documents if (each := await to_thread.run_sync(one, document))]
+            judged = judged._replace(stance="in_doubt", reason=f"{judged.flag}: {_READ_AGAIN}")
+        held.append(judged)
     missing = "the quote given for it is in none of its sources"
-    return tuple(hits or [await _cite_nearest(claim, document, missing) for document in documents])
+    return tuple(held or [_cite_nearest(claim, document, missing) for document in documents])
 
 
 def _make_sheets(
-    claims: Mapping[int, Claim], documents: Mapping[int, Sequence[SourceDocument]]
+    criteria: Mapping[int, Criterion], documents: Mapping[int, Sequence[SourceDocument]]
 ) -> list[Sheet]:
     """Each document with the claims that found it; again for those a question has no room for."""
     by_document: dict[str, tuple[SourceDocument, list[Criterion]]] = {}
     for number, sources in documents.items():
         for document in sources:
-            _, criteria = by_document.setdefault(document.key, (document, []))
-            criteria.append(_make_criterion(number, claims[number]))
+            _, own = by_document.setdefault(document.key, (document, []))
+            own.append(criteria[number])
     return [
-        Sheet(document, criteria[at : at + JUDGEMENTS])
-        for document, criteria in by_document.values()
-        for at in range(0, len(criteria), JUDGEMENTS)
+        Sheet(document, own[at : at + JUDGEMENTS])
+        for document, own in by_document.values()
+        for at in range(0, len(own), JUDGEMENTS)
     ]
 
 
-def _make_criterion(number: int, claim: Claim) -> Criterion:
-    return Criterion(id=f"claim-{number + 1}", type="claim", description=claim.text)
-
-
-def stance_of(assessment: Assessment) -> Stance:
-    """The stance on a claim that a judgement on its criterion amounts to."""
-    return "contradicts" if assessment.contradicts else _STANCES[assessment.judgement]
-
-
-def _judge_one(
-    claim: Claim, document: SourceDocument, said: Assessment, text: QuotableText
-) -> JudgedSource:
+def _read_answer(claim: Claim, answer: Verification, at: int, text: QuotableText) -> JudgedSource:
+    """The judgement on a claim, whose criterion was at this place in the question."""
+    document = answer.document
+    if answer.degraded is not None:
+        return _cite_nearest(claim, document, answer.degraded)
+    said = answer.assessments[at]
+    stance = "contradicts" if said.contradicts else _STANCES[said.judgement]
     lost = "what was quoted for it is not in the document"
     reason = lost if "quote_not_found" in said.flags else ""
-    return _widen_quotes(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
+    return _widen_quotes(claim, JudgedSource(document, stance, said.quotes, reason), text)
 
 
 def _widen_quotes(claim: Claim, judged: JudgedSource, text: QuotableText) -> JudgedSource:
@@ -470,15 +453,12 @@ def _find_spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
     ]
 
 
-async def _cite_nearest(claim: Claim, document: SourceDocument, reason: str) -> JudgedSource:
+def _cite_nearest(claim: Claim, document: SourceDocument, reason: str) -> JudgedSource:
     """The document with its sentence that is nearest to a claim, between its neighbours.
 
     None of one that speaks about something else.
     """
-
-    def nearest() -> str:
-        is_about = overlap(claim.text, f"{document.title} {document.text}") >= NAMED
-        near = sentence_near(claim.text, document) if is_about else ""
-        return with_neighbours(near, QuotableText(document.text)) if near else ""
-
-    return JudgedSource(document, "unjudged", (await to_thread.run_sync(nearest),), reason)
+    is_about = overlap(claim.text, f"{document.title} {document.text}") >= NAMED
+    near = sentence_near(claim.text, document) if is_about else ""
+    passage = with_neighbours(near, QuotableText(document.text))
+    return JudgedSource(document, "unjudged", (passage,), reason)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from sifaka.evidence.passages import LINES, stretches
 from sifaka.evidence.sources.in_process import Searchable
 from sifaka.evidence.sources.readers import (
     READERS,
-    DocumentPage,
     NotText,
     Reading,
     decoded,
@@ -122,7 +120,7 @@ def plain_reading(path: Path, content: bytes) -> Reading:
     """
     text = decoded(content).strip()
     author, date = (_find_field(line, path.suffix.lower(), text) for line in (_AUTHOR, _DATE))
-    return Reading("", author, date, (DocumentPage("", text),) if text else ())
+    return Reading("", author, date, {"": text} if text else {})
 
 
 def _find_field(line: re.Pattern[str], suffix: str, text: str) -> str:
@@ -175,7 +173,6 @@ class FolderAdapter:
         self.name = name
         # One thread for all searches: those that cannot wait for it leave none behind.
         self._thread = ThreadPoolExecutor(1, "sifaka-folder")
-        self._lock = threading.Lock()
         self._read: dict[str, _Read] = {}
         """By the path below the folder: what a file holds, or why it is left out."""
         self._searchable = Searchable()
@@ -214,8 +211,7 @@ class FolderAdapter:
 
     async def aclose(self) -> None:
         """Forget what was read."""
-        with self._lock:
-            self._read, self._searchable = {}, Searchable()
+        self._read, self._searchable = {}, Searchable()
 
     @property
     def left_out(self) -> Mapping[str, str]:
@@ -228,40 +224,39 @@ class FolderAdapter:
 
     def _refresh_files(self) -> Mapping[str, _Read]:
         """The current files of the folder; a file is read again when it has changed."""
-        with self._lock:
-            try:
-                states = files_below(self.path, MOST_FILES)
-            except OSError as error:
-                raise SourceError(
-                    # A search may come from a client that must not learn the path.
-                    f"{self.name}: the folder cannot be read: {error.strerror}",
-                    "correct its path, or who may read it",
-                    adapter=self.name,
-                    error_code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",
-                ) from error
-            read: dict[str, _Read] = {}
-            room = MOST_BYTES
-            for path, state in states.items():
-                if isinstance(state, str):
-                    read[path] = None, state
-                    continue
-                packed = is_packed(state.real)
-                if not packed and state.size <= LARGEST:
-                    room -= state.size
-                if room < 0:
-                    read[path] = None, BEYOND
-                    continue
-                kept = self._read.get(path, (None, ""))
-                read[path] = kept if kept[0] == state else (state, self._read_file(path, state))
-                content = read[path][1]
-                if packed and not isinstance(content, str):
-                    room -= sum(len(each.text) for each in content)
-            if read != self._read:
-                self._searchable = Searchable(
-                    each for _, held in read.values() if not isinstance(held, str) for each in held
-                )
-            self._read = read
-            return read
+        try:
+            states = files_below(self.path, MOST_FILES)
+        except OSError as error:
+            raise SourceError(
+                # A search may come from a client that must not learn the path.
+                f"{self.name}: the folder cannot be read: {error.strerror}",
+                "correct its path, or who may read it",
+                adapter=self.name,
+                error_code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",
+            ) from error
+        read: dict[str, _Read] = {}
+        room = MOST_BYTES
+        for path, state in states.items():
+            if isinstance(state, str):
+                read[path] = None, state
+                continue
+            packed = is_packed(state.real)
+            if not packed and state.size <= LARGEST:
+                room -= state.size
+            if room < 0:
+                read[path] = None, BEYOND
+                continue
+            kept = self._read.get(path, (None, ""))
+            read[path] = kept if kept[0] == state else (state, self._read_file(path, state))
+            content = read[path][1]
+            if packed and not isinstance(content, str):
+                room -= sum(len(each.text) for each in content)
+        if read != self._read:
+            self._searchable = Searchable(
+                each for _, held in read.values() if not isinstance(held, str) for each in held
+            )
+        self._read = read
+        return read
 
     def _read_file(self, path: str, state: FileState) -> tuple[SourceDocument, ...] | str:
         """The documents of one file, or why there are none."""
@@ -272,9 +267,9 @@ class FolderAdapter:
         except OSError as error:
             return (error.strerror or "cannot be read").lower()
         parts = [
-            (page.name, number, part)
-            for page in reading.pages
-            for number, part in enumerate(stretches(page.text, MOST_CHARS, LINES), 1)
+            (page, number, part)
+            for page, text in reading.pages.items()
+            for number, part in enumerate(stretches(text, MOST_CHARS, LINES), 1)
         ]
         title = reading.title or title_of(parts[0][2] if parts else "", path)
         is_table = path.lower().endswith(".csv") and parts

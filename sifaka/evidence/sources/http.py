@@ -321,7 +321,7 @@ class HttpClient:
                 "circuit_open", text, retry_after=error.retry_after
             ) from None
         try:
-            with anyio.fail_after(self._seconds) as scope:
+            with anyio.move_on_after(self._seconds) as scope:
                 for attempt in count(1):
                     try:
                         data = await self._send_request(endpoint, params, body, check)
@@ -332,11 +332,7 @@ class HttpClient:
                         if wait is None or anyio.current_time() + wait >= scope.deadline:
                             raise
                     await anyio.sleep(wait)
-        except TimeoutError:
-            breakers.failed(circuit)
-            raise endpoint.failure(
-                "timeout", f"did not answer within {self._seconds:g} s"
-            ) from None
+            raise endpoint.failure("timeout", f"did not answer within {self._seconds:g} s")
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -421,21 +417,16 @@ class HttpClient:
         if cached and time.monotonic() < until:
             return cached
         addresses = await self._resolve_host(host, endpoint)
-        private = [address for address in addresses if not self._network.is_public(address)]
+        public = [address for address in addresses if self._network.is_public(address)]
         if self._is_public is None:
-            self._is_public = len(private) < len(addresses)
-        if self._is_public:
-            addresses = [address for address in addresses if address not in private]
-            if not addresses:
-                raise endpoint.failure(
-                    "forbidden", f"has moved to the private address {private[0]}"
-                )
-        self._known = (time.monotonic() + self._network.remembered, addresses)
-        return addresses
+            self._is_public = bool(public)
+        if self._is_public and not public:
+            raise endpoint.failure("forbidden", f"has moved to the private address {addresses[0]}")
+        checked = public if self._is_public else addresses
+        self._known = (time.monotonic() + self._network.remembered, checked)
+        return checked
 
     async def _resolve_host(self, host: str, endpoint: Endpoint) -> Sequence[str]:
-        with suppress(ValueError):  # a name
-            return (str(ip_address(host)),)
         try:
             addresses = await self._network.resolve(host)
         except (OSError, UnicodeError):

@@ -32,14 +32,6 @@ class NotText(ValueError):
     """The content of a file is no text; the message says why in a few words."""
 
 
-class DocumentPage(NamedTuple):
-    """A page of a document."""
-
-    name: str
-    """Such as `page=3`; empty where the document has none."""
-    text: str
-
-
 class Reading(NamedTuple):
     """A document as it was read."""
 
@@ -48,7 +40,8 @@ class Reading(NamedTuple):
     author: str
     published: str
     """The document's own date, as ISO 8601; empty when it has none."""
-    pages: tuple[DocumentPage, ...]
+    pages: Mapping[str, str]
+    """Their texts by names such as `page=3`; empty where the document has none."""
 
 
 def require_reader(suffix: str) -> None:
@@ -79,15 +72,15 @@ def read_document(suffix: str, content: bytes) -> Reading:
     # Whatever a reader raises over a broken file is not specified.
     except Exception as error:
         raise NotText(f"broken ({type(error).__name__})") from error
-    pages, room = list[DocumentPage](), MOST_TEXT
-    for page in read.pages:
-        if text := page.text.replace("\0", "").strip()[:room]:
-            pages.append(DocumentPage(page.name, text))
+    pages, room = dict[str, str](), MOST_TEXT
+    for name, content_of in read.pages.items():
+        if text := content_of.replace("\0", "").strip()[:room]:
+            pages[name] = text
             room -= len(text)
     if not pages:
         raise NotText("no text in it")
     title, author = (" ".join(each.split()) for each in (read.title, read.author))
-    return read._replace(title=title, author=author, pages=tuple(pages))
+    return read._replace(title=title, author=author, pages=pages)
 
 
 def decoded(content: bytes) -> str:
@@ -110,7 +103,7 @@ def decoded(content: bytes) -> str:
 
 def _html(content: bytes) -> Reading:
     html = decoded(content)
-    return Reading(*origin_of(html), (DocumentPage("", plain_text(html, tables=True)),))
+    return Reading(*origin_of(html), {"": plain_text(html, tables=True)})
 
 
 def _pdf(content: bytes) -> Reading:
@@ -126,10 +119,10 @@ def _pdf(content: bytes) -> Reading:
         str(_or_none(lambda: info and info.title) or ""),
         str(_or_none(lambda: info and info.author) or ""),
         written.isoformat() if written else "",
-        tuple(
-            DocumentPage(f"page={number}", page.extract_text())
+        {
+            f"page={number}": page.extract_text()
             for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
-        ),
+        },
     )
 
 
@@ -161,7 +154,7 @@ def _docx(content: bytes) -> Reading:
         info.title or "",
         info.author or "",
         written.isoformat() if written else "",
-        (DocumentPage("", "\n\n".join(_blocks_of(document.element.body))),),
+        {"": "\n\n".join(_blocks_of(document.element.body))},
     )
 
 

@@ -23,20 +23,20 @@ pytestmark = pytest.mark.anyio
 
 def said(claim: str, *sentences: str, title: str = "") -> str:
     found = judged_by_rule(claim, SourceDocument(text=" ".join(sentences), title=title))
-    return "" if found is None else "contradicted" if found.contradicts else found.judgement
+    return "" if found is None else found.stance
 
 
 @pytest.mark.parametrize(
     ("claim", "sentence", "told"),
     [
-        ("The museum is free on Sundays.", "The museum is free on Sundays.", "support"),
-        ("On Sundays the museum is free.", "The museum is free on Sundays.", "support"),
+        ("The museum is free on Sundays.", "The museum is free on Sundays.", "supports"),
+        ("On Sundays the museum is free.", "The museum is free on Sundays.", "supports"),
         ("The vote was 5 to 7.", "The vote was 7 to 5.", ""),
         ("Dogs chase cats.", "Cats chase dogs.", ""),
         ("The museum is free.", "The museum is not free.", ""),
         ("The museum is free.", "Is the museum free?", ""),
         ("It fell to 5 degrees.", "It fell to -5 degrees.", ""),
-        ("The bridge opened in 1931.", "The bridge opened in 1913.", "contradicted"),
+        ("The bridge opened in 1931.", "The bridge opened in 1913.", "contradicts"),
         ("The bridge did not open in 1931.", "The bridge opened in 1913.", ""),
         ("The bridge opened in 1931.", "The bridge opened before 1935.", ""),
         ("It sold over 300 boats.", "It sold 312 boats.", ""),
@@ -51,7 +51,7 @@ def test_without_a_model_only_the_same_words_and_another_figure_decide(
 
 def test_the_title_names_the_subject_of_a_sentence() -> None:
     claim, sentence = "The suspension bridge opened in 1931.", "The bridge opened in 1913."
-    assert said(claim, sentence, title="The suspension bridge") == "contradicted"
+    assert said(claim, sentence, title="The suspension bridge") == "contradicts"
     assert said(claim, sentence, title="Bridges") == ""
     assert said("The bridge never opened in 1931.", sentence, title="It never opened") == ""
     claim, *others = (f"The bridge opened in {year}." for year in (1931, 1913, 1925))

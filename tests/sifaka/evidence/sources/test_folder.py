@@ -22,7 +22,7 @@ from sifaka.evidence.pipeline import EvidencePipeline
 from sifaka.evidence.search import search
 from sifaka.evidence.sources import folder as folders
 from sifaka.evidence.sources.catalogue import open_adapters
-from sifaka.evidence.sources.folder import FolderAdapter
+from sifaka.evidence.sources.folder import FolderAdapter, files_below
 from sifaka.evidence.sources.readers import plain_text
 from sifaka.extras import install
 
@@ -162,17 +162,25 @@ async def test_a_file_is_read_again_only_after_it_has_changed(folder: Path) -> N
     assert await ids(adapter) == []
 
 
-async def test_searches_that_cannot_wait_leave_no_thread_each(folder: Path) -> None:
+async def test_searches_that_cannot_wait_leave_no_thread_each(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "a.md").write_text("A badger digs.")
     adapter = FolderAdapter(folder)
-    before = threading.active_count()
-    with adapter._lock:  # pyright: ignore[reportPrivateUsage] # as a folder that is slow to read
-        async with anyio.create_task_group() as group:
-            for _ in range(100):
-                group.start_soon(partial(adapter.search, "badger", limit=1))
-            await anyio.wait_all_tasks_blocked()
-            group.cancel_scope.cancel()
-        assert threading.active_count() <= before + 1
+    before, is_read = threading.active_count(), threading.Event()
+
+    def read_slowly(folder: Path, most: int) -> dict[str, folders.FileState | str]:
+        is_read.wait(10)
+        return files_below(folder, most)
+
+    monkeypatch.setattr(folders, "files_below", read_slowly)
+    async with anyio.create_task_group() as group:
+        for _ in range(100):
+            group.start_soon(partial(adapter.search, "badger", limit=1))
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert threading.active_count() <= before + 1
+    is_read.set()
     assert [each.id for each in await adapter.search("badger", limit=1)] == ["a.md"]
 
 
