@@ -167,13 +167,17 @@ class Calls:
         default_factory=lambda: anyio.Semaphore(PARALLEL, fast_acquire=True)
     )
 
-    def set_aside(self, calls: int) -> AbstractContextManager[None]:
-        """Within it so many calls are there, less those whose answers are on record here already.
+    def set_aside(self, calls: int, *places: str) -> AbstractContextManager[None]:
+        """Within it so many calls are there, less those whose answers are on record already.
+
+        Args:
+            calls: The calls.
+            places: Where they are made, inside the current place; there when none are given.
 
         Raises:
             BudgetExceeded: There is no room for them. Nothing was set aside.
         """
-        return self.ledger.set_aside(max(0, calls - self.journal.recorded_at("")))
+        return self.ledger.set_aside(max(0, calls - self.journal.recorded_at(*places or ("",))))
 
     def active(self) -> AbstractContextManager[None]:
         """Within this context, every model call happens in these surroundings."""
@@ -260,12 +264,8 @@ async def fan_out(
             failures.append(error)
             group.cancel_scope.cancel()
 
-    set_aside: AbstractContextManager[None] = nullcontext()
-    if calls_each:
-        calls = current_calls()
-        recorded = calls.journal.recorded_at(*branches)
-        set_aside = calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded))
-    with set_aside:
+    needed = calls_each * len(branches)
+    with current_calls().set_aside(needed, *branches) if needed else nullcontext():
         if len(branches) == 1:
             ((name, branch),) = branches.items()
             with scope(name):

@@ -32,16 +32,6 @@ class Quote:
     """US dollars for one token of the answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """The amount set aside for one call."""
-
-    usage: Usage
-    """Its output tokens are the longest answer that the budget allows."""
-    clipped: bool
-    """True when that is less than was asked for."""
-
-
 @dataclass(slots=True, eq=False)
 class _Account:
     """One budget, and what is spent and in use of it."""
@@ -309,8 +299,11 @@ class Ledger:
             whole.settled = whole.settled or anyio.Event()
             await whole.settled.wait()
 
-    def reserve(self, quote: Quote | None = None) -> Reservation:
+    def reserve(self, quote: Quote | None = None) -> Usage:
         """Set aside what one call may take.
+
+        Returns:
+            What was set aside. Its output tokens are the longest answer that the budget allows.
 
         Raises:
             BudgetExceeded: The call could break a limit. Nothing was set aside.
@@ -328,26 +321,26 @@ class Ledger:
         output, cost = wanted.output_tokens, None
         if quote.input_cost is not None:
             cost = quote.input_cost + output * quote.output_cost
-        usage = Usage(
+        reserved = Usage(
             model_calls=1, input_tokens=quote.input_tokens, output_tokens=output, cost_usd=cost
         )
         for account in self._accounts:
-            account.in_flight += usage
+            account.in_flight += reserved
             account.under_way += 1
-        return Reservation(usage=usage, clipped=output < quote.output_tokens)
+        return reserved
 
     def leave(self) -> None:
         """One call is no more under way: its answer comes later, and what it may take stays."""
         for account in self._accounts:
             account.end()
 
-    def settle(self, reservation: Reservation, usage: Usage) -> None:
+    def settle(self, reserved: Usage, used: Usage) -> None:
         """Replace what was set aside for one call by what it really took."""
         for account in self._accounts:
-            account.in_flight -= reservation.usage
+            account.in_flight -= reserved
             if account.in_flight.model_calls == 0:
                 account.in_flight = Usage()  # no rounding error and no unknown price stays behind
-            account.spent += usage
+            account.spent += used
             account.end()
 
     def charge(self, usage: Usage) -> None:

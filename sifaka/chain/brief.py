@@ -1,18 +1,19 @@
 """Briefs, from which a calling agent writes the next version, and reports on its text."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.stop_rules import is_review_due
 from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster, still_open
-from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
+from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import CALLER, Thought
 from sifaka.text.differences import Difference
 from sifaka.text.limits import instruction_of, scope_of
+from sifaka.text.prose import cut_line
 
 _READ_AGAIN = (
     "Read the text beside the task, line by line: what is missing, wrong, surer than there, only "
@@ -63,21 +64,13 @@ TOOLS = Door(
 )
 
 
-class FailedValidator(Frozen):
-    """A validator that the text does not pass."""
-
-    validator: str
-    message: str
-    suggestions: tuple[str, ...] = ()
-
-
 class Brief(Frozen):
     """All that is needed to write the next version of the champion's text."""
 
     parent_id: str
     """The version to revise; goes back with the revision."""
     instructions: str
-    failures: tuple[FailedValidator, ...] = ()
+    failures: tuple[ValidationResult, ...] = ()
     """Those of the version that was handed in last, where it was not taken."""
     rubric: tuple[str, ...] = ()
     issues: tuple[Issue, ...] = ()
@@ -93,11 +86,6 @@ def brief_for(run: Run, door: Door = PYTHON) -> Brief:
     champion = run.champion
     assert champion is not None, "a run waits for its caller only after its first decision"
     latest = run.latest or champion
-    failures = tuple(
-        FailedValidator(validator=name, message=r.message, suggestions=r.suggestions)
-        for name, r in latest.validation_results.items()
-        if not r.passed
-    )
     reported = (f.issues for f in latest.critic_feedback if f.status == "ok")
     scoped = [in_scope(run.prompt, latest.text, issues) for issues in reported]
     due, own = is_review_due(run), rubrics_of(run.config.critics)
@@ -109,7 +97,7 @@ def brief_for(run: Run, door: Door = PYTHON) -> Brief:
     return Brief(
         parent_id=champion.id,
         instructions=_write_instructions(run, champion, door.of(run.run_id, champion.id), due=due),
-        failures=failures,
+        failures=tuple(r for r in latest.validation_results.values() if not r.passed),
         rubric=(*own, *rubric_for(champion)) if champion.author != CALLER else (),
         issues=() if due else cluster(still_open(run, latest, scoped))[:MOST_ISSUES],
         lessons=run.remembered,
@@ -174,6 +162,7 @@ def _explain_refusal(run: Run, latest: Thought, act: Door) -> str:
 NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it is"
 _QUOTED = 40
 """Characters of a value in a line."""
+_cut = partial(cut_line, most=_QUOTED)
 _ASKED = 6
 _ABSENT = 8
 """Figures and lines of the task that are named where the text does not have them."""
@@ -227,7 +216,7 @@ def start_of(version: Thought) -> tuple[str, ...]:
 def sheet_of(version: Thought) -> Iterator[str]:
     """The questions by which the caller reads its first version once more."""
     if version.prompt.strip():
-        yield f"Does it do each part of the task? {_cut(instruction_of(version.prompt), 240)}"
+        yield f"Does it do each part of the task? {cut_line(instruction_of(version.prompt), 240)}"
     yield from _list_unentered(version.findings)
     noted = [each for each in _find_noted(version.findings) if each.kind != "not_entered"]
     if gone := [each for each in noted if not each.after]:
@@ -251,7 +240,7 @@ def _list_unentered(
     findings: Findings, asking: str = "Left out on purpose? Of the task:"
 ) -> Iterator[str]:
     listed = [d for d in findings.differences if d.kind == "not_entered"]
-    absent = [repr(_cut(each.before, 60)) for each in listed if not each.after]
+    absent = [repr(cut_line(each.before, 60)) for each in listed if not each.after]
     if absent:
         yield f"{asking} {', '.join(absent[:_ABSENT])}{_count_more(len(absent), _ABSENT)}"
     if left := [each for each in listed if each.after]:
@@ -337,8 +326,3 @@ def _cut_to_difference(before: str, after: str) -> tuple[str, str]:
         start = before.rfind(" ", 0, start) + 1
         before, after = f"…{before[start:]}", f"…{after[start:]}"
     return _cut(before), _cut(after)
-
-
-def _cut(words: str, most: int = _QUOTED) -> str:
-    line = " ".join(words.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"

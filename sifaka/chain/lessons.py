@@ -11,6 +11,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.language import FUNCTION_WORDS
+from sifaka.text.prose import cut_line
 from sifaka.text.search_terms import language_of, text_terms
 
 logger = logging.getLogger(__name__)
@@ -92,7 +93,7 @@ def lessons_of(run: Run) -> tuple[str, ...]:
     reflections = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
     rejected = [lesson for thought in run.thoughts for lesson in _describe_rejection(run, thought)]
     lessons = dict.fromkeys([*reflections[-_LESSONS:], *rejected[-_LESSONS:]])
-    return tuple(_shorten(lesson, _LONGEST) for lesson in lessons)
+    return tuple(cut_line(lesson, _LONGEST) for lesson in lessons)
 
 
 def _describe_rejection(run: Run, thought: Thought) -> Iterator[str]:
@@ -103,13 +104,8 @@ def _describe_rejection(run: Run, thought: Thought) -> Iterator[str]:
     if not hunks:
         return
     changes = "; ".join(
-        f"{_shorten(h.before, _LONGEST_QUOTE)!r} became {_shorten(h.after, _LONGEST_QUOTE)!r}"
+        f"{cut_line(h.before, _LONGEST_QUOTE)!r} became {cut_line(h.after, _LONGEST_QUOTE)!r}"
         for h in hunks[:_CHANGES]
     )
     more = f" and {len(hunks) - _CHANGES} more" if len(hunks) > _CHANGES else ""
     yield f"A version was turned down ({decision.reason}) in which {changes}{more}."
-
-
-def _shorten(text: str, most: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"

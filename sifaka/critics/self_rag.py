@@ -97,27 +97,14 @@ _LONGEST_QUOTE = 200
 
 
 class _Evidence(NamedTuple):
-    """What a passage says about a claim."""
+    """What the relevant passage with the highest score says about a claim."""
 
+    claim: Claim
     passage: Passage[Document]
     supports: Support
     score: float
     words: str
     """Those of the passage that decide; empty where it has none."""
-
-
-class _Judged(NamedTuple):
-    """One claim with what was judged about it."""
-
-    claim: Claim
-    answered: bool = False
-    best: _Evidence | None = None
-    """Of the relevant passage with the highest score."""
-
-    @property
-    def refuted(self) -> bool:
-        """True when the passage that decides does not support it in full."""
-        return self.best is not None and self.best.supports != "full"
 
 
 def _check_retriever(retriever: Any) -> Any:
@@ -170,33 +157,50 @@ class SelfRAGCritic(JudgingCritic):
             return self._abstain("there are no documents")
         with scope("claims"):
             reply = await claims_in(thought.text, self._open_model(self.model), task=thought.prompt)
-        usage = reply.usage
         needing = [each for each in reply.claims if each.need >= NEEDS_EVIDENCE]
         claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]
         if not claims:
-            return self._abstain("the text makes no claim that needs any", usage)
+            return self._abstain("the text makes no claim that needs any", reply.usage)
+        named = {f"claim {number}": claim for number, claim in enumerate(claims, 1)}
         replies = await ask_all(
             {
-                f"claim {number}": partial(
+                name: partial(
                     self._judge, thought, claim, nearest(claim.text, passages, self.max_passages)
                 )
-                for number, claim in enumerate(claims, 1)
+                for name, claim in named.items()
             }
         )
-        judged = [
-            replies.answers.get(f"claim {number}", _Judged(claim))
-            for number, claim in enumerate(claims, 1)
-        ]
-        unjudged = sum(not each.answered for each in judged)
-        if unjudged * 2 >= len(judged) and not any(each.refuted for each in judged):
+        usage = reply.usage + replies.usage
+        issues = tuple(_issue(e) for e in replies.answers.values() if e and e.supports != "full")
+        if len(replies.failures) * 2 >= len(claims) and not issues:
             return no_answer(self.name, replies).model_copy(
-                update={"usage": usage + replies.usage, "degraded": replies.degraded}
+                update={"usage": usage, "degraded": replies.degraded}
             )
-        return self._feedback(judged, len(needing), replies, usage + replies.usage)
+        described = [_describe_claim(name, claim, replies) for name, claim in named.items()]
+        with_evidence = sum(each is not None for each in replies.answers.values())
+        if not with_evidence:
+            reason = "; ".join(("no passage speaks about its claims", *replies.degraded[:1]))
+            return self._abstain(reason, usage, described).model_copy(
+                update={"degraded": replies.degraded}
+            )
+        unchecked = len(needing) - len(claims)
+        return CriticFeedback(
+            critic=self.name,
+            verdict="revise" if issues else "accept",
+            scores={"support": round(1 - len(issues) / with_evidence, 3)},
+            issues=issues,
+            details={"verdict": "unsupported" if issues else "supported", "claims": described},
+            degraded=(
+                *replies.degraded,
+                *([f"{unchecked} further claims were not checked"] if unchecked else []),
+            ),
+            usage=usage,
+        )
 
     async def _judge(
         self, thought: Thought, claim: Claim, passages: Sequence[Passage[Document]]
-    ) -> tuple[_Judged, Usage]:
+    ) -> tuple[_Evidence | None, Usage]:
+        """What the passages say about a claim; None where none of them speaks about it."""
         parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
         for number, each in enumerate(passages, 1):
             words = f"{each.document.title}\n{each.text}"
@@ -210,71 +214,39 @@ class SelfRAGCritic(JudgingCritic):
         relevant = [each for each in judged if each.relevant >= 0.5]
         best = max(relevant, key=answer.score, default=None)
         if best is None:
-            return _Judged(claim, answered=True), usage
+            return None, usage
         passage = numbered[best.passage]
         span = anchor(passage.text, best.quote) or (0, 0)
         words = passage.text[slice(*span)][:_LONGEST_QUOTE]
-        evidence = _Evidence(passage, best.supports, answer.score(best), words)
-        return _Judged(claim, answered=True, best=evidence), usage
-
-    def _feedback(
-        self,
-        judged: Sequence[_Judged],
-        needing: int,
-        replies: Replies[_Judged],
-        usage: Usage,
-    ) -> CriticFeedback:
-        with_evidence = sum(each.best is not None for each in judged)
-        if not with_evidence:
-            reason = "; ".join(("no passage speaks about its claims", *replies.degraded[:1]))
-            return self._abstain(reason, usage, judged).model_copy(
-                update={"degraded": replies.degraded}
-            )
-        issues = tuple(
-            _issue(each.claim, each.best)
-            for each in judged
-            if each.best is not None and each.refuted
-        )
-        unchecked = needing - len(judged)
-        return CriticFeedback(
-            critic=self.name,
-            verdict="revise" if issues else "accept",
-            scores={"support": round(1 - len(issues) / with_evidence, 3)},
-            issues=issues,
-            details={
-                "verdict": "unsupported" if issues else "supported",
-                "claims": [_describe_claim(each) for each in judged],
-            },
-            degraded=(
-                *replies.degraded,
-                *([f"{unchecked} further claims were not checked"] if unchecked else []),
-            ),
-            usage=usage,
-        )
+        return _Evidence(claim, passage, best.supports, answer.score(best), words), usage
 
     def _abstain(
-        self, reason: str, usage: Usage | None = None, judged: Sequence[_Judged] = ()
+        self,
+        reason: str,
+        usage: Usage | None = None,
+        described: Sequence[Mapping[str, object]] = (),
     ) -> CriticFeedback:
-        claims = {"claims": [_describe_claim(each) for each in judged]} if judged else {}
-        details = {"verdict": "no_evidence", **claims}
+        details = {"verdict": "no_evidence", **({"claims": described} if described else {})}
         return CriticFeedback.abstain(self.name, f"no_evidence: {reason}", usage, details)
 
 
-def _describe_claim(judged: _Judged) -> dict[str, object]:
-    data: dict[str, object] = {"claim": judged.claim.text[:500], "quote": judged.claim.quote[:200]}
-    if judged.best is None:
-        return data | {"support": "no_evidence" if judged.answered else "not_judged"}
-    document = judged.best.passage.document
+def _describe_claim(
+    name: str, claim: Claim, replies: Replies[_Evidence | None]
+) -> Mapping[str, object]:
+    data: dict[str, object] = {"claim": claim.text[:500], "quote": claim.quote[:200]}
+    if (best := replies.answers.get(name)) is None:
+        return data | {"support": "no_evidence" if name in replies.answers else "not_judged"}
+    document = best.passage.document
     return data | {
-        "support": judged.best.supports,
-        "score": round(judged.best.score, 3),
+        "support": best.supports,
+        "score": round(best.score, 3),
         "document": {"id": document.id, "title": document.title},
-        "words": judged.best.words,
+        "words": best.words,
     }
 
 
-def _issue(claim: Claim, best: _Evidence) -> Issue:
-    partly = best.supports == "partial"
+def _issue(best: _Evidence) -> Issue:
+    claim, partly = best.claim, best.supports == "partial"
     says = f", which says {best.words!r}" if best.words else ""
     message = (
         f"{'only partly supported' if partly else 'not supported'} by "

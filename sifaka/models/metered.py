@@ -128,26 +128,27 @@ class MeteredModel(WrapperModel):
         reserved = ledger.reserve(wanted)
         if allowance is not None:
             try:
-                await allowance.reserve(reserved.usage)
+                await allowance.reserve(reserved)
             except BaseException:
                 ledger.settle(reserved, Usage())
                 raise
-        limited = reserved.usage.output_tokens  # 0 when the budget limits neither tokens nor money
+        limited = reserved.output_tokens  # 0 when the budget limits neither tokens nor money
         settings = model_settings
         if limited:
             settings = merge_model_settings(settings, ModelSettings(max_tokens=limited))
         # What is given up may be billed all the same, for no more than was set aside. What that is
         # in money is known only where money is limited. None: it is asked later.
-        usage: Usage | None = reserved.usage
+        usage: Usage | None = reserved
         if limits.max_cost_usd is None:
-            usage = reserved.usage.model_copy(update={"cost_usd": None})
+            usage = reserved.model_copy(update={"cost_usd": None})
         try:
             with ledger.within_time() as limit, anyio.move_on_after(self._call_timeout):
                 response = await self.wrapped.request(messages, settings, parameters)
                 if self._vendor != HOST or limits.max_tokens is not None:  # it never reports any
                     response = with_usage(response, messages, parameters)
                 usage = usage_of(response)
-                ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
+                clipped = limited < wanted.output_tokens
+                ours = clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":
                     raise BudgetExceeded("tokens" if limits.max_tokens else "cost")
                 noted = {**self._signature, _COST: usage.cost_usd}
@@ -185,7 +186,7 @@ class MeteredModel(WrapperModel):
                 ledger.settle(reserved, usage)
                 calls.monitor.count_usage(self.model_id, usage)
                 if allowance is not None:
-                    allowance.settle(reserved.usage, usage)
+                    allowance.settle(reserved, usage)
         if limit.cancelled_caught:
             raise BudgetExceeded("seconds")
         raise ModelTimeoutError(self.model_id, f"no answer within {self._call_timeout:g} s")

@@ -97,6 +97,12 @@ def whole_words(text: str, most: int) -> str:
     return text[: most + 1].rpartition(" ")[0].rstrip() or text[:most]
 
 
+def cut_line(text: str, most: int) -> str:
+    """The words of a text in one line of at most `most` characters; the last tells what is cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def trimmed(text: str, start: int, end: int) -> Span:
     """A stretch without the white space at its ends."""
     piece = text[start:end]

@@ -15,7 +15,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import blanked, sentences
+from sifaka.text.prose import blanked, cut_line, sentences
 from sifaka.text.tables import patterns_of
 from sifaka.validators.spec import ISSUE_LIMIT, LimitedSpec, Name
 
@@ -149,7 +149,7 @@ class PreserveValidator(LimitedSpec):
                 suggestions=("give the original",),
             )
         total, gone = _compare(original, thought.text, self._kinds())
-        lost = [(kind, f"{_KINDS[kind].singular} {_shorten(span)}") for kind, span in gone]
+        lost = [(kind, f"{_KINDS[kind].singular} {cut_line(span, 120)}") for kind, span in gone]
         return ValidationResult(
             passed=not lost,
             message=_summary([item for _, item in lost], total),
@@ -186,11 +186,6 @@ def _compare(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list
             kept = _KINDS[kind].kept_in(text)
             lost.extend((kind, span) for key, span in wanted.items() if key not in kept)
     return total, lost
-
-
-def _shorten(span: str) -> str:
-    line = " ".join(span.split())
-    return line if len(line) <= 120 else line[:119] + "…"
 
 
 def _summary(lost: Sequence[str], total: int) -> str:

@@ -196,23 +196,11 @@ class _Metered(str):
 def _has_same_content(source: str, value: Json) -> bool:
     comments = Counter(_tokens(" ".join(_PATTERNS["comment"].findall(source))))
     before = Counter(_tokens(_unescape(source)))
-    after = Counter(token for piece in _pieces(value) for token in _tokens(piece))
+    written = json.dumps(value, ensure_ascii=False)
+    after = Counter(_tokens(_unescape(written)))
     empty_before = len(re.findall(r"\"\"|''|“”", source))
-    empty_after = sum(1 for piece in _pieces(value) if not piece)
+    empty_after = len(re.findall(r'(?<!\\)""', written))
     return before - after <= comments and after <= before and empty_after <= empty_before
-
-
-def _pieces(value: Json) -> Iterator[str]:
-    """Every key and every scalar of a value as text."""
-    if isinstance(value, dict):
-        for key, item in cast("dict[str, Json]", value).items():
-            yield key
-            yield from _pieces(item)
-    elif isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _pieces(item)
-    else:
-        yield value if isinstance(value, str) else json.dumps(value)
 
 
 def _tokens(text: str) -> Iterator[str]:

@@ -164,7 +164,9 @@ def _unique_items(validator: Any, wanted: Json, instance: Json, schema: Json) ->
     if wanted and isinstance(instance, list):
         seen: set[str] = set()
         for at, item in enumerate(cast("list[Json]", instance)):
-            key = json.dumps(_unify_numbers(item), sort_keys=True)
+            # JSON Schema holds 1.0 and 1 to be the same number.
+            unified = json.loads(json.dumps(item), parse_float=_read_number)
+            key = json.dumps(unified, sort_keys=True)
             if key in seen:
                 yield _make_error(f"item {at} repeats an earlier one", at)
                 return
@@ -180,15 +182,9 @@ _KEYWORDS = {
 """The keywords that could take too long as jsonschema has them."""
 
 
-def _unify_numbers(value: Json) -> Json:
-    """The value with 1.0 written as 1, which JSON Schema holds to be the same number."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_unify_numbers(item) for item in cast("list[Json]", value)]
-    if isinstance(value, dict):
-        return {key: _unify_numbers(item) for key, item in cast("dict[str, Json]", value).items()}
-    return value
+def _read_number(written: str) -> float:
+    number = float(written)
+    return int(number) if number.is_integer() else number
 
 
 def _check_parts(part: object, path: Path) -> None:
