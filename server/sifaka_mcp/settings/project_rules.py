@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
@@ -37,10 +37,8 @@ FORMATS = tuple(each.value for each in Format if each not in UNCHECKED)
 """The formats that a text can be checked as."""
 
 
-class CheckTable(BaseModel):
+class CheckTable(BaseModel, extra="forbid", frozen=True):
     """The keys of the table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     select: tuple[str, ...] = (DEFAULT,)
     """The rules and groups that are wanted."""

@@ -33,11 +33,16 @@ class Found:
     path: Path
     """As it is shown: below the path that was given."""
     root: Path | None = None
-    """The project that it must lie in, links followed."""
+    """The project that it must lie in, links followed; None allows every place."""
     named: bool = True
-    """False when it was found in a folder."""
+    """False when it was found in a folder: one that holds no text is left out."""
     problem: str | None = None
     """Why it cannot be checked."""
+
+    @property
+    def shown(self) -> str:
+        """The path with `/` between folders."""
+        return self.path.as_posix()
 
 
 def find_files(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Found]:
