@@ -16,7 +16,6 @@ from sifaka.errors import ThoughtNotFound
 from sifaka.models.prompt import frame
 from sifaka.plugins import Plugins
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.evidence import evidence_of
@@ -36,13 +35,6 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
 
     def store_of(ctx: ResourceContext) -> ThoughtStore:
         return ctx.request_context.lifespan_context.of_request().store
-
-    async def version(thought_id: str, ctx: ResourceContext) -> Thought:
-        try:
-            stored = await store_of(ctx).load(thought_id.rpartition(".")[0])
-            return stored.thought(thought_id)
-        except (KeyError, ThoughtNotFound) as error:
-            raise ThoughtNotFound(thought_id) from error
 
     @as_json(
         "run://{run_id}",
@@ -64,8 +56,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="One version of a run, with its text and everything said about it.",
     )
     async def thought(thought_id: str, ctx: ResourceContext) -> str:
-        data = (await version(thought_id, ctx)).model_dump(mode="json")
-        return json.dumps(plain(data), ensure_ascii=False)
+        version = await store_of(ctx).load_thought(thought_id)
+        return json.dumps(plain(version.model_dump(mode="json")), ensure_ascii=False)
 
     @server.resource(
         "thought://{thought_id}/text",
@@ -74,7 +66,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         mime_type="text/plain",
     )
     async def text(thought_id: str, ctx: ResourceContext) -> str:
-        return (await version(thought_id, ctx)).text
+        return (await store_of(ctx).load_thought(thought_id)).text
 
     @server.resource(
         "run://{run_id}/diff",

@@ -16,7 +16,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp_types import (
     HEADER_MISMATCH,
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -26,7 +25,7 @@ from mcp_types import (
 from starlette.requests import Request
 
 from sifaka.chain import cancel_run
-from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka.errors import ThoughtNotFound
 from sifaka.models import CALLER
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
@@ -109,7 +108,7 @@ async def _cancel_task(ctx: _Context, params: TaskParams) -> EmptyResult:
 
 @contextmanager
 def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
-    """Refuse clients without permission; expected errors inside become those of the extension."""
+    """Refuse clients without permission; a run that is not there is a task that is not there."""
     require_client_extension(ctx, TASKS)
     # A request over HTTP may have been routed by another task than it is about.
     request: object = ctx.request
@@ -124,8 +123,6 @@ def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
         yield
     except ThoughtNotFound as error:
         raise MCPError(code=INVALID_PARAMS, message="Task not found") from error
-    except SifakaError as error:
-        raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
 
 
 def task_of(run: Run) -> dict[str, Any]:

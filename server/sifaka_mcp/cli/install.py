@@ -20,7 +20,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import replace_file
 from sifaka_mcp.cli.process import print_lines, say
 from sifaka_mcp.cli.session import Session
-from sifaka_mcp.settings.sources import TOKEN, parse_json, parse_yaml
+from sifaka_mcp.settings.sources import parse_json, parse_yaml, plain_json
 
 NAME = "sifaka"
 """Of the server, in each host."""
@@ -193,42 +193,36 @@ def _split_servers(data: Data, key: str) -> tuple[Data, Data]:
 # --- JSON with comments ---
 
 
-def _find_positions(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:
-    """By its path, where the key of a member begins, and where its value begins and ends."""
-    tokens = [each for each in TOKEN.finditer(text) if not each[0].startswith(("//", "/*"))]
-    positions: dict[tuple[str, ...], tuple[int, int, int]] = {}
+_KEY = re.compile(r'[\s,]*("(?:\\.|[^"\\])*")\s*:\s*')
+_NOWHERE = (0, 0, 0)
 
-    def pass_value(number: int, path: tuple[str, ...], key_at: int) -> int:
-        first = tokens[number]
-        if first[0] in "{[":
-            number += 1
-            while (token := tokens[number])[0] not in "}]":
-                if token[0] == ",":
-                    number += 1
-                elif first[0] == "{":
-                    name: str = json.loads(token[0])
-                    number = pass_value(number + 2, (*path, name), token.start())
-                else:
-                    number = pass_value(number, (*path, ""), token.start())
-        positions[path] = (key_at, first.start(), tokens[number].end())
-        return number + 1
 
-    pass_value(0, (), 0)
-    return positions
+def _find_members(plain: str, at: int) -> Mapping[str, tuple[int, int, int]]:
+    """Of the object that begins there: where each key begins, and its value begins and ends."""
+    members: dict[str, tuple[int, int, int]] = {}
+    at += 1
+    while key := _KEY.match(plain, at):
+        _, at = json.JSONDecoder().raw_decode(plain, key.end())
+        members[json.loads(key[1])] = key.start(1), key.end(), at
+    return members
 
 
 def _write_json(text: str, key: str, entry: Data | None) -> str:
-    positions = _find_positions(text if text.strip() else (text := "{}\n"))
-    key_at, start, end = positions.get((key, NAME), (0, 0, 0))
+    if not plain_json(text).strip():
+        text = text.lstrip() + "{}\n"
+    plain = plain_json(text)
+    top = plain.index("{")
+    _, table, _ = _find_members(plain, top).get(key, _NOWHERE)
+    key_at, start, end = _find_members(plain, table).get(NAME, _NOWHERE) if table else _NOWHERE
     if entry is None:
         head, tail = text[:key_at].rstrip(), text[end:]
         comma = re.match(r"\s*,", tail)
         return head + tail[comma.end() :] if comma else head.removesuffix(",") + tail
     if end:
         return text[:start] + _dump_json(entry, 2) + text[end:]
-    if (key,) in positions:
-        return _insert_member(text, positions[key,][1] + 1, NAME, entry, 2)
-    return _insert_member(text, positions[()][1] + 1, key, {NAME: entry}, 1)
+    if table:
+        return _insert_member(text, table + 1, NAME, entry, 2)
+    return _insert_member(text, top + 1, key, {NAME: entry}, 1)
 
 
 def _insert_member(text: str, at: int, name: str, value: Data, depth: int) -> str:

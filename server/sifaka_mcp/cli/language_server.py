@@ -121,7 +121,7 @@ def _check_text(text: str, path: Path, style: bool) -> tuple[CheckedText, Format
     """The findings in a text by the rules of its project, and its format."""
     rules = ProjectRules().rules_in(path.parent)
     format = rules.format_of(path) or recognise(text, path)
-    if rules.excludes(path):
+    if rules.excluded.covers(path):
         return CheckedText(text=text, diagnostics=()), format
     choice = rules.choice_for(path)
     if style:

@@ -2,13 +2,12 @@
 
 import argparse
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,7 +15,7 @@ from sifaka._internal.durations import parse_duration
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
 from sifaka.record.usage import Budget
-from sifaka_mcp.cli.process import interruptible
+from sifaka_mcp.cli.process import interruptible, standard_input
 
 if TYPE_CHECKING:
     from sifaka_mcp.cli.session import Work
@@ -192,10 +191,7 @@ def read_text(file: str) -> str:
         with interruptible():  # what is read may be a pipe
             if file != "-":
                 return Path(file).read_bytes().decode("utf-8")
-            stdin: TextIO | None = sys.stdin
-            if stdin is None:
-                raise ConfigurationError("standard input is closed", "pipe a text into it")
-            return stdin.buffer.read().decode("utf-8")
+            return standard_input("pipe a text into it").buffer.read().decode("utf-8")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}", "name a file, or -") from error
     except UnicodeDecodeError as error:

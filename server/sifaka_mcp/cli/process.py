@@ -45,6 +45,21 @@ def prepare_streams() -> None:
             )
 
 
+def standard_input(advice: str) -> TextIO:
+    """Standard input.
+
+    Args:
+        advice: What helps where it is closed.
+
+    Raises:
+        ConfigurationError: It is closed.
+    """
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise ConfigurationError("standard input is closed", advice)
+    return stream
+
+
 def say(line: str) -> None:
     """Print a line of the program itself on standard error."""
     print(f"sifaka: {one_line(line)}", file=sys.stderr)

@@ -5,14 +5,13 @@ serves an editor.
 """
 
 import sys
-from typing import TextIO
 
 import anyio
 
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install, installed, require
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.process import interruption_ends_the_process, say
+from sifaka_mcp.cli.process import interruption_ends_the_process, say, standard_input
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.garbage_collection import collect_less, loading
 from sifaka_mcp.settings.http import MAX_PORT
@@ -62,10 +61,7 @@ def serve(session: Session) -> int:
         send_spans()
         serve_http(settings, options.host, options.port)
     else:
-        stdin: TextIO | None = sys.stdin
-        if stdin is None:
-            raise ConfigurationError("standard input is closed", "start it from an MCP host")
-        if stdin.isatty():
+        if standard_input("start it from an MCP host").isatty():
             say("an MCP server, which a host starts and talks to; for people: sifaka --help")
         with loading():
             from sifaka_mcp.app import SifakaServer

@@ -1,7 +1,7 @@
 """A run in an answer: its text, whole or as changes of what the caller has, and its verdicts."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, cast
 
@@ -70,34 +70,33 @@ class TextOut(BaseModel):
             return cls(unchanged=text == known_text, text_uri=uri)
         if how == "text" or known_text is None:
             return cls(text=whole, text_uri=uri, unchanged=text == known_text)
+        original = result.run.original
+        is_first = original is not None and known_text == original.text
+        hunks = result.diff if is_first else diff(known_text, text)
         if how == "auto" and len(text) <= SHORT:
-            return cls(text=whole, diff=[HunkOut.of(h) for h in _hunks_from(result, known_text)])
-        edits = edits_of(_hunks_from(result, known_text, equal=True))
-        hunks = [
+            return cls(text=whole, diff=_changed(hunks))
+        edits = edits_of(hunks)
+        exact = [
             HunkOut.model_validate(
                 {"op": "replace", "before": edit.find, "after": edit.replace, "reason": edit.reason}
             )
             for edit in edits or ()
         ]
-        size = len(json.dumps([each.model_dump() for each in hunks], ensure_ascii=False))
+        size = len(json.dumps([each.model_dump() for each in exact], ensure_ascii=False))
         if edits is not None and (how == "diff" or size <= len(text) / 2):
-            return cls(diff=hunks, text_uri=uri, unchanged=text == known_text)
+            return cls(diff=exact, text_uri=uri, unchanged=text == known_text)
         return cls(text=whole, text_uri=uri)
 
 
-def _hunks_from(result: RunResult, known_text: str, *, equal: bool = False) -> list[Hunk]:
-    original = result.run.original
-    is_first = original is not None and known_text == original.text
-    hunks = result.diff if is_first else diff(known_text, result.text)
-    return [hunk for hunk in hunks if equal or hunk.op != "equal"]
+def _changed(hunks: Iterable[Hunk]) -> list[HunkOut]:
+    return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]
 
 
 def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
     """The changes from one version to the one that was made of it."""
     if before is None or before.id == after.id:
         return []
-    hunks = diff(before.text, after.text, reasons_for(before, after))
-    return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]
+    return _changed(diff(before.text, after.text, reasons_for(before, after)))
 
 
 class FailureOut(Wire):

@@ -4,7 +4,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field
 from pydantic_core import CoreSchema, core_schema
 
 from sifaka.models.prompt import frame
@@ -15,10 +15,8 @@ _SPACED = 8
 """Characters of words whose spaces may be what they are about."""
 
 
-class Wire(BaseModel):
+class Wire(BaseModel, from_attributes=True, extra="ignore"):
     """A part of an answer; its fields are read from the value that it shows."""
-
-    model_config = ConfigDict(from_attributes=True, extra="ignore")
 
     @classmethod
     def of(cls, value: object) -> Self:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from sifaka.errors import ConfigurationError
 
@@ -45,9 +46,9 @@ _CLASSES: Mapping[bytes, bytes] = {
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """A pattern, and its number among the lines."""
+    """A pattern, and the line that it was written as."""
 
-    number: int
+    line: str
     negated: bool
     folders: bool
     """True when it is of folders alone."""
@@ -59,53 +60,66 @@ class _Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Patterns, by the rules of git."""
+    """Patterns of what lies below a folder, by the rules of git."""
 
+    folder: Path
     _patterns: Sequence[_Pattern]
     """Those of the last lines first."""
 
     @classmethod
-    def of(cls, lines: Iterable[str]) -> "Patterns":
-        """Patterns as lines of a .gitignore.
+    def of(cls, folder: Path, lines: Iterable[str]) -> "Patterns":
+        """Patterns as lines of the .gitignore of a folder, which is named from the root.
 
         Raises:
             ConfigurationError: They have more than `LARGEST` bytes.
         """
-        trimmed = [_trim_line(os.fsencode(line)) for line in lines]
-        if (size := sum(map(len, trimmed))) > LARGEST:
+        trimmed = [(line, _trim_line(os.fsencode(line))) for line in lines]
+        if (size := sum(len(bare) for _, bare in trimmed)) > LARGEST:
             raise ConfigurationError(
                 f"the patterns have {size:,} bytes, at most {LARGEST:,} are read", "use fewer"
             )
         patterns: list[_Pattern] = []
-        for number, line in enumerate(trimmed):
-            negated, folders = line.startswith(b"!"), line.endswith(b"/")
-            pattern = line[negated : len(line) - folders]
-            if pattern and not line.startswith(b"#"):
+        for line, bare in trimmed:
+            negated, folders = bare.startswith(b"!"), bare.endswith(b"/")
+            pattern = bare[negated : len(bare) - folders]
+            if pattern and not bare.startswith(b"#"):
                 path = pattern.removeprefix(b"/") if b"/" in pattern else b"**/" + pattern
-                patterns.insert(0, _Pattern(number, negated, folders, re.compile(_to_regex(path))))
-        return cls(patterns)
+                patterns.insert(0, _Pattern(line, negated, folders, re.compile(_to_regex(path))))
+        return cls(folder, patterns)
 
-    def decides(self, path: str, *, folder: bool) -> bool | None:
+    def decides(self, path: Path, *, folder: bool) -> bool | None:
         """What the last pattern says that is for this very path; None when there is none."""
-        raw = os.fsencode(path)
-        return next((not p.negated for p in self._patterns if p.matches(raw, folder=folder)), None)
+        return self._decides(self._steps_to(path)[-1], folder=folder)
 
-    def covers(self, path: str, *, folder: bool = False) -> bool:
+    def covers(self, path: Path, *, folder: bool = False) -> bool:
         """True when the patterns cover a path, or a folder above it."""
-        return any(self.decides(each, folder=each != path or folder) for each in _paths_to(path))
+        steps = self._steps_to(path)
+        return any(self._decides(each, folder=each != steps[-1] or folder) for each in steps)
 
-    def numbers(self, path: str) -> Iterator[int]:
-        """The numbers of the patterns that match the file at a path, or a folder above it."""
-        paths = [(os.fsencode(each), each != path) for each in _paths_to(path)]
+    def matching(self, path: Path) -> Iterator[str]:
+        """The lines whose patterns match the file at a path, or a folder above it."""
+        steps = self._steps_to(path)
         for pattern in reversed(self._patterns):
-            if not pattern.negated and any(pattern.matches(p, folder=f) for p, f in paths):
-                yield pattern.number
+            if not pattern.negated and any(
+                pattern.matches(each, folder=each != steps[-1]) for each in steps
+            ):
+                yield pattern.line
+
+    def _decides(self, path: bytes, *, folder: bool) -> bool | None:
+        return next((not p.negated for p in self._patterns if p.matches(path, folder=folder)), None)
+
+    def _steps_to(self, path: Path) -> Sequence[bytes]:
+        """The folders between this one and a path, and the path itself; none of one elsewhere."""
+        full_path = absolute(path)
+        if not full_path.is_relative_to(self.folder):
+            return ()
+        inside = os.fsencode(full_path.relative_to(self.folder).as_posix())
+        return [*(inside[:at] for at, byte in enumerate(inside) if byte == _SLASH), inside]
 
 
-def _paths_to(path: str) -> Iterator[str]:
-    """The folders above a path, and it itself."""
-    yield from (path[:at] for at, character in enumerate(path) if character == "/")
-    yield path
+def absolute(path: Path) -> Path:
+    """A path from the root, without `..`; links in it are not followed."""
+    return Path(os.path.normpath(Path.cwd() / path))
 
 
 def _trim_line(line: bytes) -> bytes:

@@ -9,12 +9,12 @@ program, no address and no key.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
@@ -23,7 +23,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.rule_choice import DEFAULT, RuleChoice
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka_mcp.safe_text import short
-from sifaka_mcp.settings.path_patterns import Patterns
+from sifaka_mcp.settings.path_patterns import Patterns, absolute
 from sifaka_mcp.settings.sources import parse_json, parse_toml, parse_yaml, read_content
 
 T = TypeVar("T")
@@ -37,10 +37,8 @@ FORMATS = tuple(each.value for each in Format if each not in UNCHECKED)
 """The formats that a text can be checked as."""
 
 
-class CheckTable(BaseModel):
+class CheckTable(BaseModel, extra="forbid", frozen=True):
     """The keys of the table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     select: tuple[str, ...] = (DEFAULT,)
     """The rules and groups that are wanted."""
@@ -59,7 +57,7 @@ class CheckTable(BaseModel):
 
 
 _USUAL = RuleChoice()
-_NOWHERE = Patterns.of(())
+_NOWHERE = Patterns.of(Path(), ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,41 +65,28 @@ class CheckRules:
     """The rules for the files of a folder."""
 
     folder: Path
-    """The patterns are read as paths from here."""
+    """The folder of the file that has them."""
     choice: RuleChoice = _USUAL
     """The rules that are wanted in every file."""
     excluded: Patterns = _NOWHERE
+    """The files and folders that are not to be checked."""
     ignored_in: Patterns = _NOWHERE
-    ignored: Sequence[frozenset[str]] = ()
-    """The rules that are not wanted in files, by the number of a pattern."""
+    ignored: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """The rules that are not wanted in files, by a pattern."""
     formatted_in: Patterns = _NOWHERE
-    formats: Sequence[Format] = ()
-    """The formats of files, by the number of a pattern."""
-
-    def excludes(self, path: Path, *, folder: bool = False) -> bool:
-        """True when a file or folder is not to be checked."""
-        inside = self._relative_path(path)
-        return inside is not None and self.excluded.covers(inside, folder=folder)
+    formats: Mapping[str, Format] = field(default_factory=dict[str, Format])
+    """The formats of files, by a pattern."""
 
     def choice_for(self, path: Path, override: RuleChoice | None = None) -> RuleChoice:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
-        inside = self._relative_path(path)
-        numbers = () if inside is None else self.ignored_in.numbers(inside)
         words = {"words": self.choice.words}
         chosen = self.choice if override is None else override.model_copy(update=words)
-        return chosen.without(frozenset[str]().union(*(self.ignored[each] for each in numbers)))
+        ignored = (self.ignored[pattern] for pattern in self.ignored_in.matching(path))
+        return chosen.without(frozenset[str]().union(*ignored))
 
     def format_of(self, path: Path) -> Format | None:
         """The format that is set for a file; None when none is."""
-        inside = self._relative_path(path)
-        numbers = () if inside is None else self.formatted_in.numbers(inside)
-        return next((self.formats[number] for number in numbers), None)
-
-    def _relative_path(self, path: Path) -> str | None:
-        full_path = absolute(path)
-        if not full_path.is_relative_to(self.folder):
-            return None
-        return full_path.relative_to(self.folder).as_posix()
+        return next((self.formats[each] for each in self.formatted_in.matching(path)), None)
 
 
 class ProjectRules:
@@ -191,11 +176,6 @@ def known_format(name: str) -> Format:
     return Format(name)
 
 
-def absolute(path: Path) -> Path:
-    """A path from the root, without `..`; links in it are not followed."""
-    return Path(os.path.normpath(Path.cwd() / path))
-
-
 def _read_rules(path: Path, keys: tuple[str, ...]) -> CheckRules | None:
     """The rules in a file; None when there is no file, or no such table in it."""
     if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
@@ -231,14 +211,14 @@ def _build_rules(table: CheckTable, folder: Path, origin: str) -> CheckRules:
     return CheckRules(
         folder=folder,
         choice=build("ignore", lambda: rule_choice(table.select, table.ignore, table.words)),
-        excluded=build("exclude", lambda: Patterns.of(table.exclude)),
-        ignored_in=build("per-file-ignores", lambda: Patterns.of(ignored)),
+        excluded=build("exclude", lambda: Patterns.of(folder, table.exclude)),
+        ignored_in=build("per-file-ignores", lambda: Patterns.of(folder, ignored)),
         ignored=build(
             "per-file-ignores",
-            lambda: [frozenset(map(known_name, names)) for names in ignored.values()],
+            lambda: {each: frozenset(map(known_name, names)) for each, names in ignored.items()},
         ),
-        formatted_in=build("as", lambda: Patterns.of(formats)),
-        formats=build("as", lambda: [known_format(name) for name in formats.values()]),
+        formatted_in=build("as", lambda: Patterns.of(folder, formats)),
+        formats=build("as", lambda: {each: known_format(name) for each, name in formats.items()}),
     )
 
 

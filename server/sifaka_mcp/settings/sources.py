@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast, get_args
+from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.masking import conceal, passwords_in, secrets_in
@@ -39,13 +39,9 @@ _SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
 FILE = "sifaka.toml"
 TABLES = frozenset({"check"})
 """Of texts alone, and read by others: `[check]` holds the rules of `sifaka check`."""
-STRICTER: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "facts": get_args(Facts),
-        "effort": ("thorough", "standard", "quick"),
-    }
-)
-"""Settings about texts that a file may only change in this direction, from the default on."""
+STRICTER: Mapping[str, tuple[Facts, ...]] = MappingProxyType({"facts": ("ask", "require")})
+"""Settings about texts, each with the values that are stricter than its default: any folder may set
+these."""
 OF_THE_USER: Mapping[str, str] = MappingProxyType(
     {
         name: concern
@@ -172,7 +168,7 @@ def read_project(folder: Path, config: Path) -> ProjectFile | None:
     except ConfigurationError as error:
         return ProjectFile(path=path, note=f"{error.message}; nothing in it is used")
     values = {name: value for name, value in values.items() if name not in TABLES}
-    taken = {name: value for name, value in values.items() if may_set(name, value)}
+    taken = {name: value for name, value in values.items() if value in STRICTER.get(name, ())}
     refused = {name: value for name, value in values.items() if name not in taken}
     trusted = trusted_folders(config).get(str(path.parent))
     if trusted is not None and trusted == digests(path, content, refused):
@@ -186,14 +182,6 @@ def read_project(folder: Path, config: Path) -> ProjectFile | None:
         content=content,
         note=note if refused else None,
     )
-
-
-def may_set(name: str, value: object, settings: type[BaseModel] = Settings) -> bool:
-    """True when any folder may set this: about texts, as strict as the default, not the weakest."""
-    order, info = STRICTER.get(name, ()), settings.model_fields.get(name)
-    if info is None or value not in order or info.default not in order:
-        return False
-    return 0 < order.index(value) >= order.index(info.default)
 
 
 def canonical(folder: Path) -> Path:
@@ -299,8 +287,11 @@ def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
         ) from error
 
 
-TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|[^\s"{}\[\],:/]+|[{}\[\],:]', re.DOTALL)
-"""A token of JSON, or a comment."""
+_UNWANTED = tuple(
+    re.compile(rf'("(?:\\.|[^"\\\n])*")|{each}', re.DOTALL)
+    for each in (r"//[^\n]*|/\*.*?\*/", r",(?=\s*[}\]])")
+)
+"""Comments, and then commas too many, beside strings that may look so."""
 
 
 def parse_json(text: str) -> Any:
@@ -309,12 +300,15 @@ def parse_json(text: str) -> Any:
     Raises:
         ValueError: It is not.
     """
-
-    def blank(token: re.Match[str]) -> str:
-        return re.sub(r"[^\n]", " ", token[0]) if token[0].startswith(("//", "/*")) else token[0]
-
-    plain = re.sub(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])', r"\1", TOKEN.sub(blank, text))
+    plain = plain_json(text)
     return json.loads(plain) if plain.strip() else {}
+
+
+def plain_json(text: str) -> str:
+    """The text with spaces in the place of comments and of commas too many."""
+    for unwanted in _UNWANTED:
+        text = unwanted.sub(lambda match: match[1] or re.sub(r"[^\n]", " ", match[0]), text)
+    return text
 
 
 def parse_yaml(text: str) -> Any:

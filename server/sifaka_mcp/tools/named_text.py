@@ -10,7 +10,7 @@ from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sifaka._internal.safe_open import read_beneath
-from sifaka.errors import ConfigurationError, ThoughtNotFound
+from sifaka.errors import ConfigurationError
 from sifaka.record.rule_choice import RuleChoice
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.host.sampling import InputRequired
@@ -89,13 +89,10 @@ def asked_again(ctx: ToolContext, waiting: InputRequired) -> InputRequired:
 
 
 async def _text_of_version(ctx: ToolContext, scheme: str, name: str) -> str:
-    run_id = name if scheme == "run" else name.rpartition(".")[0]
-    run = await state_of(ctx).store.load(run_id)
-    wanted = (run.champion_id or f"{run_id}.0") if scheme == "run" else name
-    try:
-        return run.thought(wanted).text
-    except KeyError:
-        raise ThoughtNotFound(wanted) from None
+    store = state_of(ctx).store
+    if scheme == "run":
+        name = (await store.load(name)).champion_id or f"{name}.0"
+    return (await store.load_thought(name)).text
 
 
 async def _ask_for_roots(ctx: ToolContext) -> list[Path]:

@@ -37,8 +37,8 @@ PAGE = Door(
 )
 """The buttons of a page that acts."""
 Data = dict[str, Any]
-Sources = dict[str, tuple[str, CriticFeedback | None]]
-"""By the message of an issue, its validator or critic, and what that said."""
+Sources = dict[str, tuple[Issue, str, CriticFeedback | None]]
+"""By the message of an issue, it, its validator or critic, and what that said."""
 _OPS = {"equal": "=", "insert": "+", "delete": "-", "replace": "~"}
 _STANDINGS = {None: "open", True: "accepted", False: "refused"}
 _GRAVITY = 10
@@ -202,7 +202,7 @@ def why_of(
         declined: A person's reason for declining it; None when it was not.
         may_decline: True for what a critic has left in the best version.
     """
-    source, feedback = sources.get(issue.message, ("", None))
+    _, source, feedback = sources.get(issue.message, (issue, "", None))
     used_model = feedback is not None and feedback.usage.model_calls > 0
     return {
         "message": issue.message,
@@ -222,9 +222,9 @@ def sources_of(thought: Thought | None) -> Sources:
     """The sources of the issues of a version."""
     sources: Sources = {}
     for name, result in thought.validation_results.items() if thought else ():
-        sources |= {issue.message: (name, None) for issue in result.issues}
+        sources |= {each.message: (each, name, None) for each in result.issues}
     for feedback in thought.critic_feedback if thought else ():
-        sources |= {issue.message: (feedback.critic, feedback) for issue in feedback.issues}
+        sources |= {each.message: (each, feedback.critic, feedback) for each in feedback.issues}
     return sources
 
 
@@ -257,16 +257,13 @@ class _Whys:
     def __init__(self, run: Run, thought: Thought) -> None:
         line = [*(run.thought(each.thought_id) for each in thought.history), thought]
         self._sources: Sources = {}
-        self._issues: dict[str, Issue] = {}
         for each in line:
             self._sources |= sources_of(each)
-            self._issues |= {issue.message: issue for issue in issues_of(each)}
             logged = each.metadata.get("edits", ()) if each.author == EDITOR else ()
             for edit in cast("Sequence[Mapping[str, Any]]", logged):
                 message, rule = str(edit.get("message", "")), edit.get("rule")
-                self._sources.setdefault(message, (EDITOR, None))
-                known = Issue(message=message, severity=1, rule=str(rule) if rule else None)
-                self._issues.setdefault(message, known)
+                issue = Issue(message=message, severity=1, rule=str(rule) if rule else None)
+                self._sources.setdefault(message, (issue, EDITOR, None))
         self._run = run
         self._thought = thought
         by_critics = thought.id == run.champion_id and not run.is_declined(thought)
@@ -277,7 +274,8 @@ class _Whys:
 
     def of_reason(self, reason: str) -> int:
         """The place of the issue with this message."""
-        issue = self._issues.get(reason) or Issue(message=reason, severity=1)
+        known = self._sources.get(reason)
+        issue = known[0] if known else Issue(message=reason, severity=1)
         return self._add_issue(f"{issue.message}\0{issue.quote}", issue)
 
     def of_mark(self, issue: Issue) -> int:

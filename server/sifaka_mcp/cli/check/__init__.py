@@ -23,7 +23,14 @@ from sifaka_mcp.cli.check.jobs import (
 )
 from sifaka_mcp.cli.check.new_findings import changed_since, new_alone, not_in
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
-from sifaka_mcp.cli.process import STDIO, interruptible, print_lines, printing, say
+from sifaka_mcp.cli.process import (
+    STDIO,
+    interruptible,
+    print_lines,
+    printing,
+    say,
+    standard_input,
+)
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.settings.project_rules import FORMATS, ProjectRules
@@ -159,7 +166,7 @@ class _Command:
         files = list(find_files(self._options.paths, self._project))
         if not files:
             say("there are no texts in the paths")
-        bad = [FileReport(path=f.path.as_posix(), problem=f.problem) for f in files if f.problem]
+        bad = [FileReport(path=f.shown, problem=f.problem) for f in files if f.problem]
         jobs = [self._make_job(each) for each in files if not each.problem]
         processes = self._options.jobs or processors()
         with interruptible(), closing(check_files(jobs, processes)) as reports:
@@ -168,10 +175,9 @@ class _Command:
     def _check_stdin(self) -> FileReport:
         if len(self._options.paths) > 1:
             raise ConfigurationError("- stands alone", "check the files in another call")
-        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
-            raise ConfigurationError("standard input is closed", "pipe a text into it")
-        name = Path(self._options.stdin_filename or STDIO)
-        return check_file(self._make_job(Found(name), write=False), sys.stdin.buffer.read())
+        file = Found(Path(self._options.stdin_filename or STDIO))
+        job = self._make_job(file, write=False)
+        return check_file(job, standard_input("pipe a text into it").buffer.read())
 
     def _has_failure(self, report: FileReport) -> bool:
         """True when there is a finding that is a failure."""
@@ -195,11 +201,9 @@ class _Command:
         rules = self._project.rules_in(path.parent)
         name = self._options.as_format
         return CheckJob(
-            path=path,
-            root=file.root,
+            file=file,
             rules=rules.choice_for(path, self._select).without(self._ignore),
             format=Format(name) if name else rules.format_of(path),
-            named=file.named,
             fixes=self._fixes,
             min_style=self._options.min_style,
             write=write and self._options.fix and not self._options.diff,

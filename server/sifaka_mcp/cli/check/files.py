@@ -10,8 +10,8 @@ from pathlib import Path
 from sifaka._internal.safe_open import opened, read_beneath
 from sifaka.errors import ConfigurationError
 from sifaka.text.formats import UNCHECKED, Format, by_name, is_plain
-from sifaka_mcp.settings import path_patterns as patterns
-from sifaka_mcp.settings.project_rules import ProjectRules, absolute
+from sifaka_mcp.settings.path_patterns import LARGEST, Patterns, absolute
+from sifaka_mcp.settings.project_rules import ProjectRules
 
 PROSE = frozenset(set(Format) - {*UNCHECKED})
 """The formats of files that are taken from a folder, where their names show them."""
@@ -33,11 +33,16 @@ class Found:
     path: Path
     """As it is shown: below the path that was given."""
     root: Path | None = None
-    """The project that it must lie in, links followed."""
+    """The project that it must lie in, links followed; None allows every place."""
     named: bool = True
-    """False when it was found in a folder."""
+    """False when it was found in a folder: one that holds no text is left out."""
     problem: str | None = None
     """Why it cannot be checked."""
+
+    @property
+    def shown(self) -> str:
+        """The path with `/` between folders."""
+        return self.path.as_posix()
 
 
 def find_files(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Found]:
@@ -54,7 +59,7 @@ def find_files(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Fo
         files: Iterable[Found] = ()
         if os.path.isdir(path):  # noqa: PTH112 - a Path raises for a name that is too long
             files = _walk(path, configuration)
-        elif not configuration.rules_in(path.parent).excludes(path):
+        elif not configuration.rules_in(path.parent).excluded.covers(path):
             files = [Found(path, project_of(path.parent))]
         for each in files:
             name = os.path.normpath(each.path)
@@ -80,7 +85,7 @@ def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
     folders = [] if bad else [(start, _ignores_above(start, project))]
     while folders:
         folder, ignores = folders.pop()
-        if own := _Ignores.of(folder):
+        if own := _read_ignores(folder):
             ignores = [*ignores, own]
         rules = configuration.rules_in(folder)
         try:
@@ -96,7 +101,7 @@ def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
             if (
                 entry.name.startswith(".")
                 or (is_folder and _is_vendored(path))
-                or rules.excludes(path, folder=is_folder)
+                or rules.excluded.covers(path, folder=is_folder)
                 or _is_ignored(path, is_folder, ignores)
             ):
                 continue
@@ -123,50 +128,34 @@ def _is_vendored(folder: Path) -> bool:
     return folder.name in VENDORED or os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110 - a Path raises where it may not look
 
 
-_IGNORES = ".gitignore"
+def _read_ignores(folder: Path) -> Patterns | None:
+    """The .gitignore of a folder; None when there is none, or it is not a regular file.
+
+    Raises:
+        ConfigurationError: It is too large.
+    """
+    path = folder / ".gitignore"
+    try:
+        content = read_beneath(path, LARGEST, folder)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigurationError(f"{path} is {error.strerror}", "use fewer patterns") from error
+        return None
+    lines = content.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n").split("\n")
+    return Patterns.of(absolute(folder), lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ignores:
-    """The patterns of one .gitignore."""
-
-    folder: Path
-    patterns: patterns.Patterns
-
-    @classmethod
-    def of(cls, folder: Path) -> "_Ignores | None":
-        """Those in a folder; None when there are none, or it is not a regular file.
-
-        Raises:
-            ConfigurationError: They are too many.
-        """
-        try:
-            content = read_beneath(folder / _IGNORES, patterns.LARGEST, folder)
-        except OSError as error:
-            if error.errno == errno.EFBIG:
-                raise ConfigurationError(
-                    f"{folder / _IGNORES} is {error.strerror}", "use fewer patterns"
-                ) from error
-            return None
-        lines = content.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n").split("\n")
-        return cls(absolute(folder), patterns.Patterns.of(lines))
+def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[Patterns]) -> bool:
+    decisions = (each.decides(path, folder=is_folder) for each in reversed(ignores))
+    # The nearest file that says something decides.
+    return next((each for each in decisions if each is not None), False)
 
 
-def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[_Ignores]) -> bool:
-    full_path = absolute(path)
-    for each in reversed(ignores):  # the nearest file that says something decides
-        inside = full_path.relative_to(each.folder).as_posix()
-        decided = each.patterns.decides(inside, folder=is_folder)
-        if decided is not None:
-            return decided
-    return False
-
-
-def _ignores_above(folder: Path, project: Path) -> list[_Ignores]:
+def _ignores_above(folder: Path, project: Path) -> list[Patterns]:
     """The ignore files of the folders from the project's root to above this one."""
     here = absolute(folder)
     above = [each for each in here.parents if each.is_relative_to(project)]
-    ignores = [each for each in map(_Ignores.of, reversed(above)) if each is not None]
+    ignores = [each for each in map(_read_ignores, reversed(above)) if each is not None]
     # A folder that is ignored itself, and was named all the same, is checked.
     ignored = any(
         _is_ignored(each, True, [one for one in ignores if one.folder in each.parents])

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.synchronize import Event
-from pathlib import Path
 
 from sifaka.editor.report import read_ahead
 from sifaka.errors import ConfigurationError
@@ -23,6 +22,7 @@ from sifaka.record.entries import Fixes
 from sifaka.record.rule_choice import RuleChoice
 from sifaka.tasks.check import Diagnostic, check
 from sifaka.text.formats import Format, recognise
+from sifaka_mcp.cli.check.files import Found
 from sifaka_mcp.cli.document import TextFile, decode, read_text_file, write_text_file
 from sifaka_mcp.safe_text import one_line
 
@@ -37,14 +37,10 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 class CheckJob:
     """One file, and what to do with it."""
 
-    path: Path
+    file: Found
     rules: RuleChoice
-    root: Path | None = None
-    """The folder that it has to lie in, links followed; None allows every place."""
     format: Format | None = None
     """Its format; recognised when None."""
-    named: bool = True
-    """False for a file that was found in a folder: one that holds no text is left out."""
     fixes: Fixes = "none"
     min_style: int = 0
     """The least score of the style."""
@@ -100,7 +96,7 @@ def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileRepor
     except BrokenProcessPool:
         for job in jobs[done:]:
             yield FileReport(
-                path=job.path.as_posix(), problem="was not checked, because a process ended early"
+                path=job.file.shown, problem="was not checked, because a process ended early"
             )
     finally:
         ending.set()  # after an interrupt each process ends with the file it is at
@@ -115,15 +111,14 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
         data: The bytes that are checked in place of those of the file.
     """
     try:
-        return _make_report(
-            read_text_file(job.path, job.root) if data is None else decode(job.path, data), job
-        )
+        path, root = job.file.path, job.file.root
+        return _make_report(read_text_file(path, root) if data is None else decode(path, data), job)
     except ConfigurationError as error:
         problem = str(error)
     except Exception as error:  # a bug in a rule, which must not hide the other files
-        logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
+        logging.getLogger(__name__).debug("%s", job.file.path, exc_info=error)
         problem = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
-    return FileReport(path=job.path.as_posix(), problem=problem)
+    return FileReport(path=job.file.shown, problem=problem)
 
 
 def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
@@ -134,8 +129,8 @@ def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
 
 def _read_input(job: CheckJob) -> Iterator[tuple[str, Format, RuleChoice]]:
     with suppress(ConfigurationError):  # reported when the file is checked
-        text = read_text_file(job.path, job.root).text
-        yield text, job.format or recognise(text, job.path), job.rules
+        text = read_text_file(job.file.path, job.file.root).text
+        yield text, job.format or recognise(text, job.file.path), job.rules
 
 
 def _make_report(file: TextFile, job: CheckJob) -> FileReport:
@@ -144,15 +139,15 @@ def _make_report(file: TextFile, job: CheckJob) -> FileReport:
         file.text,
         job.rules,
         format=job.format,
-        path=job.path,
+        path=job.file.path,
         min_style=job.min_style,
     )
     try:
         checked = look(fixes=job.fixes)
     except ConfigurationError as error:
-        if job.named:
+        if job.file.named:
             raise
-        return FileReport(path=job.path.as_posix(), notes=(str(error),))
+        return FileReport(path=job.file.shown, notes=(str(error),))
     problem = None
     if checked.edits and job.write:
         try:
@@ -161,10 +156,10 @@ def _make_report(file: TextFile, job: CheckJob) -> FileReport:
             problem = str(error)
             checked = look()
     return FileReport(
-        path=(name := job.path.as_posix()),
+        path=job.file.shown,
         diagnostics=checked.diagnostics,
         fixed=len(checked.edits),
-        diff="" if job.write else unified_diff(file.text, checked.text, one_line(name)),
+        diff="" if job.write else unified_diff(file.text, checked.text, one_line(job.file.shown)),
         data=b"" if job.write or job.fixes == "none" else file.encode(checked.text),
         problem=problem,
         degraded=checked.degraded,
