@@ -72,21 +72,12 @@ _MOST_SECONDS = 40.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
 
-def asked(names: Iterable[str]) -> str:
-    """The rules as they are sent to Harper's process: their names, in order, or `ALL`."""
-    wanted = frozenset(names)
-    return ALL if ALL in wanted else " ".join(sorted(wanted))
-
-
-_DEFAULT = asked(DEFAULT)
-
-
-def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Sequence[Issue]:
+def grammar(parsed: ParsedText, rules: frozenset[str] = DEFAULT) -> Sequence[Issue]:
     """Harper's findings outside the reserved parts.
 
     Args:
         parsed: The text.
-        rules: Harper's rules that are wanted, as `asked` gives them.
+        rules: Harper's rules that are wanted, or `ALL`.
 
     Raises:
         PluginError: Harper is not installed, it failed, or the text is too long for it.
@@ -96,7 +87,7 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Sequence[Issue]:
     return grammar_of([parsed], rules)[0]
 
 
-def grammar_of(texts: Sequence[ParsedText], rules: str) -> Sequence[Sequence[Issue]]:
+def grammar_of(texts: Sequence[ParsedText], rules: frozenset[str]) -> Sequence[Sequence[Issue]]:
     """Harper's findings in each of some texts: to ask for all at once is quicker by far.
 
     Raises:
@@ -126,7 +117,7 @@ def grammar_of(texts: Sequence[ParsedText], rules: str) -> Sequence[Sequence[Iss
     return issues
 
 
-def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
+def stretches(parsed: ParsedText, rules: frozenset[str] = DEFAULT) -> Iterator[tuple[int, str]]:
     """What Harper has to read for some rules: offsets and texts of at most 2,000 characters.
 
     The sentences with signs, where all of the rules have signs.
@@ -136,7 +127,7 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     unread = [*parsed.foreign, *rows]
     text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
-    if DEFAULT.issuperset(rules.split()):  # which look no further than a sentence
+    if rules <= DEFAULT:  # which look no further than a sentence
         words = parsed.words if text is parsed.text else word_places(text)
         following = _compile_signs()
         signs = sorted(
@@ -193,7 +184,7 @@ class Harper:
         self._lock = Lock()
         self.idle = Timer(_IDLE_SECONDS, self.close)
         """Ends the process when it had no text for a while."""
-        self._answers: dict[tuple[str, str], Sequence[HarperLint]] = {}
+        self._answers: dict[tuple[frozenset[str], str], Sequence[HarperLint]] = {}
         """The last answers; after an edit only the parts that it changed are read again."""
 
     @cached_property
@@ -203,8 +194,10 @@ class Harper:
 
         return WorkerProcess()
 
-    def lint(self, parts: Sequence[str], rules: str = _DEFAULT) -> list[Sequence[HarperLint]]:
-        """The findings of some rules, as `asked` gives them, in each part of a text.
+    def lint(
+        self, parts: Sequence[str], rules: frozenset[str] = DEFAULT
+    ) -> list[Sequence[HarperLint]]:
+        """The findings of some rules, or of `ALL`, in each part of a text.
 
         Raises:
             PluginError: Harper crashed, or it took too long.
@@ -213,7 +206,7 @@ class Harper:
             self.idle.cancel()
             new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._answers]
             keys = [(rules, part) for part in new]
-            if new and DEFAULT.issuperset(rules.split()):
+            if new and rules <= DEFAULT:
                 # As one text: to read another one takes it as long as twenty sentences.
                 (lints,) = self._ask(["\n\n".join(new)], rules, "plaintext")
                 self._answers |= zip(keys, _split(new, lints), strict=True)
@@ -227,7 +220,9 @@ class Harper:
             self.idle.start()
         return answers
 
-    def _ask(self, texts: Sequence[str], rules: str, language: str) -> list[list[HarperLint]]:
+    def _ask(
+        self, texts: Sequence[str], rules: frozenset[str], language: str
+    ) -> list[list[HarperLint]]:
         from sifaka.isolation import GIVEN_UP, MEMORY
 
         work = pickle.dumps((lint_texts, (texts, rules, OFF, language)))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sifaka._internal.naming import closest, did_you_mean
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import DEFAULT as DEFAULT_OF_HARPER
-from sifaka.editor.grammar import asked, grammar
+from sifaka.editor.grammar import grammar
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import articles, repetition, spacing
 from sifaka.editor.spelling import confusions, spelling
@@ -176,12 +176,14 @@ def _choose_finders(select: frozenset[str], ignore: frozenset[str]) -> Mapping[s
     return chosen
 
 
-def _choose_of_harper(choice: RuleChoice) -> str:
+def _choose_of_harper(choice: RuleChoice) -> frozenset[str]:
     """The rules that Harper is to run; empty when none is wanted."""
     if wants(choice, f"{HARPER}.any"):
         return harper.ALL
     named = {name.partition(".")[2] for name in choice.select if name.startswith(f"{HARPER}.")}
-    return asked(name for name in DEFAULT_OF_HARPER | named if wants(choice, f"{HARPER}.{name}"))
+    return frozenset(
+        name for name in DEFAULT_OF_HARPER | named if wants(choice, f"{HARPER}.{name}")
+    )
 
 
 # --- what each is about ---
@@ -210,12 +212,9 @@ def explanations(name: str) -> Sequence[Explanation]:
     name = known_name(name)
     if name.startswith(f"{HARPER}."):
         return _explain_harper([name.removeprefix(f"{HARPER}.")])
-    groups = [group for group in GROUPS if name == ALL or group != STYLE]
-    if name not in {ALL, DEFAULT}:
-        family = name.partition(".")[0]
-        groups = [_GROUP_OF.get(family, family)]
-    entries = (each for group in groups for each in _explain_group(group))
-    return [each for each in entries if name in {each.rule, each.group, ALL, DEFAULT, HARPER}]
+    choice = RuleChoice(select=frozenset({name}))
+    entries = (each for group in finders(choice) for each in _explain_group(group))
+    return [each for each in entries if wants(choice, each.rule)]
 
 
 def _explain_group(group: str) -> Sequence[Explanation]:

@@ -4,18 +4,18 @@ An answer is read by its form, and by the words that it shares with the text tha
 its words mean is nobody's business here.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, takewhile
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from markdown_it.common.html_blocks import block_names
 
 from sifaka.models.prompt import MARK, contents
+from sifaka.models.structured import object_of
 from sifaka.text.compared_text import EMPTY, STEM, WORD
 from sifaka.text.language import asks_for_translation
 from sifaka.text.model_output import answer_of, holds_template, longest_loop, single
@@ -27,7 +27,6 @@ _TAG = re.compile(
     r"<(?P<name>[a-z][\w-]{0,40})>(?P<text>.*)</(?P=name)>", re.IGNORECASE | re.DOTALL
 )
 _MARKUP = re.compile(r"</?\w")
-_OBJECT = re.compile(r"(?:`{3,}(?:json)?\s*)?(\{.*\})(?:\s*`{3,})?", re.IGNORECASE | re.DOTALL)
 _RULE = re.compile(r"^[ \t]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 _OUTER_RULE = re.compile(rf"\A{_RULE.pattern}\n[ \t]*\n|\n{_RULE.pattern}\Z", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
@@ -156,9 +155,10 @@ def draft_of(answer: str, source: Source) -> ExtractedDraft:
             raise Unfit("it has reasoning without an end")
         text, taken = read.text, list(read.removed)
     for _ in range(_ROUNDS):
-        attempts = ((what, read(text.strip(), source)) for what, read in _WRAPPINGS.items())
-        what, inner = next(((w, i) for w, i in attempts if i is not None), ("", None))
-        if inner is None:
+        wrapped = text.strip()
+        attempts = ((what, read(wrapped, source)) for what, read in _WRAPPINGS.items())
+        what, inner = next(((w, i) for w, i in attempts if i != wrapped), ("", wrapped))
+        if not what:
             break
         text = inner
         taken.append(what)
@@ -187,14 +187,12 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(w[:STEM] for w in WORD.findall(text.casefold()) if w not in EMPTY)
 
 
-# What is around a text: the text inside, or None where there is no such thing.
+# What is around a text: the text inside, or all of it where there is no such thing.
 
 
-def _unwrap_marks(text: str, source: Source) -> str | None:
-    if MARK.search(source.known):
-        return None
+def _unwrap_marks(text: str, source: Source) -> str:
     framed, outside, end, inside = list[str](), list[str](), 0, ""
-    marks = list(source.marks.finditer(text))
+    marks = [] if MARK.search(source.known) else list(source.marks.finditer(text))
     for mark in (*marks, None) if marks else ():
         stretch = text[end : mark.start() if mark else None].strip()
         named = mark.groupdict() if mark else {}
@@ -209,36 +207,32 @@ def _unwrap_marks(text: str, source: Source) -> str | None:
     texts = {"".join(each.split()): each for each in framed}
     new = [each for each in texts.values() if not same(each, source.text)]
     if len(new) > 1 or any(not source.prompt or source.share(each) >= 0.5 for each in outside):
-        return None  # who was sent no prompt has written all of it
-    return new[0] if new else None if outside else next(iter(framed), None)
+        return text  # who was sent no prompt has written all of it
+    inside = new or ([] if outside else framed)
+    return inside[0] if inside else text
 
 
-def _unwrap_tag(text: str, source: Source) -> str | None:
+def _unwrap_tag(text: str, source: Source) -> str:
     """The text in an element that is none of HTML."""
-    tag = _TAG.fullmatch(text) if source.text else None
-    if tag is None or _MARKUP.search(source.known) or _MARKUP.search(tag["text"]):
-        return None
-    return None if tag["name"].casefold() in block_names else tag["text"]
+    tag = _TAG.fullmatch(text) if source.text and not _MARKUP.search(source.known) else None
+    if tag is None or _MARKUP.search(tag["text"]) or tag["name"].casefold() in block_names:
+        return text
+    return tag["text"]
 
 
-def _unwrap_object(text: str, source: Source) -> str | None:
+def _unwrap_object(text: str, source: Source) -> str:
     """The only member of an object, where it is most of the text."""
-    body = _OBJECT.fullmatch(text) if source.text else None
-    if body is None or source.text.lstrip().startswith("{") or "json" in source.task.casefold():
-        return None
-    try:
-        held = cast("object", json.loads(body[1], strict=False))
-    except (ValueError, RecursionError):
-        return None
-    values = list(cast("dict[str, object]", held).values()) if isinstance(held, dict) else []
-    value = values[0] if len(values) == 1 else None
-    return value if isinstance(value, str) and source.covered(value) >= 0.5 else None
+    members = object_of(text) if source.text else None
+    if members is None or source.text.lstrip().startswith("{") or "json" in source.task.casefold():
+        return text
+    value = next(iter(members.values())) if len(members) == 1 else None
+    return value if isinstance(value, str) and source.covered(value) >= 0.5 else text
 
 
-def _unwrap_fence(text: str, source: Source) -> str | None:
+def _unwrap_fence(text: str, source: Source) -> str:
     fences = list(_FENCE.finditer(text))
     if not fences or _FENCE.match(source.text.lstrip()):
-        return None
+        return text
     first, last = fences[0], fences[-1]
     is_all = first.start() == 0 and (first is last or last.end() == len(text))
     if first["name"].casefold() not in _PROSE:  # its name says what the text is
@@ -247,59 +241,56 @@ def _unwrap_fence(text: str, source: Source) -> str | None:
         is_known = _FENCE.search(source.known) or same(text, source.shown)
         if not (is_alone or is_known) and source.covered(held) >= 0.5:
             raise Unfit("words stand beside the fence that holds the text")
-        return None
+        return text
     end = len(text) if first is last else last.start()
     inner = text[first.end() : end]
     if is_all:
-        return inner if len(fences) <= 2 or first["name"] else None
+        return inner if len(fences) <= 2 or first["name"] else text
     around = text[: first.start()] + text[last.end() :]
     is_one = len(fences) == 2 and not _FENCE.search(source.known)
-    return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else None
+    return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else text
 
 
-def _unwrap_quote(text: str, source: Source) -> str | None:
+def _unwrap_quote(text: str, source: Source) -> str:
     lines = text.splitlines()
-    is_quoted = lines and all(x.startswith(">") or not x.strip() for x in lines)
+    is_quoted = all(line.startswith(">") or not line.strip() for line in lines)
     if not is_quoted or re.search(r"^[ \t]*>", source.known, re.MULTILINE):
-        return None
+        return text
     return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
 
 
-def _drop_rules(text: str, source: Source) -> str | None:
-    rule = _OUTER_RULE.search(text)
-    if rule is None or not source.text or _RULE.search(source.known):
-        return None
-    return text[: rule.start()] + text[rule.end() :]
+def _drop_rule(text: str, source: Source) -> str:
+    is_ours = source.text and not _RULE.search(source.known)
+    return _OUTER_RULE.sub("", text, count=1) if is_ours else text
 
 
-def _drop_preface(text: str, source: Source) -> str | None:
+def _drop_preface(text: str, source: Source) -> str:
     """The text after one line that announces it, in words of the prompt or above a rule."""
     line, _, rest = text.partition("\n")
     body = rest.lstrip()
     if not _COLON.search(line) or not body or _COLON.search(source.text.strip().partition("\n")[0]):
-        return None
+        return text
     rule = _RULE.match(body)
     is_set_off = rule or _FENCE.match(body)
     is_ours = source.text and rest.startswith(("\n", "\r\n")) and _stems(line) & source.said
     is_more = len(_split_lines(text)) > len(_split_lines(source.text)) and not _ITEM.match(body)
     if not (is_more and source.share(line, task=False) <= 0.5 and (is_set_off or is_ours)):
-        return None
+        return text
     return body[rule.end() :] if rule else rest
 
 
-def _drop_copies(text: str, source: Source) -> str | None:
-    first = single(text)
-    return None if first == text or single(source.text) != source.text else first
+def _drop_copies(text: str, source: Source) -> str:
+    return single(text) if single(source.text) == source.text else text
 
 
-_WRAPPINGS: Mapping[str, Callable[[str, Source], str | None]] = MappingProxyType(
+_WRAPPINGS: Mapping[str, Callable[[str, Source], str]] = MappingProxyType(
     {
         "marks of the prompt": _unwrap_marks,
         "a tag around the text": _unwrap_tag,
         "a JSON object around the text": _unwrap_object,
         "a fence around the text": _unwrap_fence,
         "a quotation around the text": _unwrap_quote,
-        "rules around the text": _drop_rules,
+        "rules around the text": _drop_rule,
         "a chat preface": _drop_preface,
         "copies of the text": _drop_copies,
     }

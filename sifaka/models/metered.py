@@ -42,9 +42,6 @@ LONGEST_WAIT = 20.0
 """Seconds; a provider that asks for more has failed."""
 _COST = "sifaka_cost"
 """The key of an answer's cost, which is kept because it takes some time to look up."""
-_MOST_UNPRICED = 1_000
-_unpriced: set[tuple[str | None, str | None, str | None]] = set()
-"""Models without a known price: all prices there are would be searched again with each answer."""
 CALL_TIMEOUT = 120.0
 """Seconds for one call."""
 
@@ -205,16 +202,9 @@ def usage_of(response: "ModelResponse") -> Usage:
 
 
 def _cost_of(response: "ModelResponse") -> float | None:
-    model = (response.provider_name, response.provider_url, response.model_name)
-    if model in _unpriced:
-        return None
     try:
         return float(response.cost().total_price)
-    except LookupError:
-        if len(_unpriced) < _MOST_UNPRICED:
-            _unpriced.add(model)
-        return None
-    except (ValueError, AssertionError):
+    except (LookupError, ValueError, AssertionError):  # there is no price, or none for this usage
         return None
 
 

@@ -177,14 +177,18 @@ def thought_of(
         feedback: That of critics on this section.
         original: The original of this section; that of the document is left out.
     """
-    note: dict[str, object] = {
-        "number": at + 1,
-        "of": len(sections),
-        "outline": outline(sections),
+    beside = {
         "before": _headings(sections[at - 1]) if at else "",
         "after": _headings(sections[at + 1]) if at + 1 < len(sections) else "",
-        "terms": sorted(terms)[:_MOST_TERMS],
     }
+    material = {
+        "outline of the document": outline(sections),
+        "sections beside it": "\n".join(
+            f"{where}: {titles}" for where, titles in beside.items() if titles
+        ),
+        "terms that other sections have too": "\n".join(sorted(terms)[:_MOST_TERMS]),
+    }
+    note = (f"The text is section {at + 1} of {len(sections)} of a longer document.", material)
     kept = {name: value for name, value in whole.metadata.items() if name != ORIGINAL}
     extra = {} if original is None else {ORIGINAL: original}
     return whole.with_text(
@@ -208,15 +212,8 @@ def section_note(thought: Thought, advice: str) -> list[str]:
         thought: The section, or a whole text.
         advice: The consequence for the work at hand, in our words.
     """
-    note = cast("Mapping[str, object] | None", thought.metadata.get(SECTION))
-    if note is None:
+    if SECTION not in thought.metadata:
         return []
-    parts = [f"The text is section {note['number']} of {note['of']} of a longer document. {advice}"]
-    if note["outline"]:
-        parts.append(frame("outline of the document", str(note["outline"])))
-    beside = [f"{where}: {note[where]}" for where in ("before", "after") if note[where]]
-    if beside:
-        parts.append(frame("sections beside it", "\n".join(beside)))
-    if terms := cast("Sequence[str]", note["terms"]):
-        parts.append(frame("terms that other sections have too", "\n".join(terms)))
-    return parts
+    place, material = cast("tuple[str, Mapping[str, str]]", thought.metadata[SECTION])
+    framed = [frame(label, content) for label, content in material.items() if content]
+    return [f"{place} {advice}", *framed]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import cast
 
 from anyio import to_thread
 from pydantic import BaseModel, Field, ValidationError
@@ -203,8 +203,8 @@ async def _write_once(writer: Model, thought: Thought, refused: str = "") -> Gen
         except ConfigurationError as error:
             raise UnfitDraft(writer.name, generation, error.message) from error
         if revision is not None:
-            changed = generation.model_copy(update={"text": revision.text})
-            return _add_metadata(changed, CHANGES, revision.changes)
+            metadata = {**generation.metadata, **revision.metadata}
+            return generation.model_copy(update={"text": revision.text, "metadata": metadata})
     source = Source(
         text=thought.text,
         task=thought.prompt,
@@ -303,14 +303,6 @@ class _Edits(BaseModel):
     edits: list[_Edit] = Field(max_length=200)
 
 
-class Revision(NamedTuple):
-    """A text that edits have led to."""
-
-    text: str
-    changes: Sequence[Mapping[str, object]]
-    """The edits that have a reason, for the metadata of a version."""
-
-
 def is_revised_by_edits(thought: Thought) -> bool:
     """True when all that is to change has its place in the text, so that edits can say it."""
     if SECTION in thought.metadata or TURNED_DOWN in thought.metadata:
@@ -322,8 +314,8 @@ def is_revised_by_edits(thought: Thought) -> bool:
     return bool(issues) and is_local and not is_ours and len(thought.text) >= _SHORTEST
 
 
-def revised(thought: Thought, answer: str) -> Revision | None:
-    """The text that the edits in an answer lead to; None where it is no edits.
+def revised(thought: Thought, answer: str) -> Generation | None:
+    """The version that the edits in an answer lead to; None where it is no edits.
 
     Raises:
         ConfigurationError: The edits do not fit the text.
@@ -345,8 +337,8 @@ def revised(thought: Thought, answer: str) -> Revision | None:
     )
 
 
-def fixed(thought: Thought) -> Revision | None:
-    """The text with the fixes of its review; None where more is to be done than they do.
+def fixed(thought: Thought) -> Generation | None:
+    """The version with the fixes of a text's review; None where more is to be done than they do.
 
     Each stands in the place of words that occur once in the text.
     """
@@ -369,10 +361,11 @@ def _make_edit(text: str, issue: Issue) -> Edit:
     return Edit(find=text[start:end], replace=issue.fix or "", reason=issue.message)
 
 
-def _apply_edits(text: str, edits: Sequence[Edit]) -> Revision:
+def _apply_edits(text: str, edits: Sequence[Edit]) -> Generation:
+    """The version that edits lead to, with those that have a reason in its metadata."""
     changes = [
         {"start": text.find(each.find), "before": each.find, "message": each.reason}
         for each in edits
         if each.reason
     ]
-    return Revision(text=edited(text, edits), changes=changes)
+    return Generation(text=edited(text, edits), metadata={CHANGES: changes})

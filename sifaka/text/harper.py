@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 HarperLint = tuple[str, int, int, str, str, str | None]
 """Rule, start, end, message, kind, replacement; no replacement when there is a choice."""
-ALL = "all"
+ALL = frozenset({"all"})
 """In place of names: every rule that Harper itself has on, but for those that are off."""
 
 
 def lint_texts(
-    texts: Sequence[str], rules: str, off: frozenset[str], language: str
+    texts: Sequence[str], rules: frozenset[str], off: frozenset[str], language: str
 ) -> list[list[HarperLint]]:
     """The findings in each of some texts.
 
     Args:
         texts: The texts.
-        rules: The names of the rules with spaces between, or `ALL`.
+        rules: The names of the rules, or `ALL`.
         off: The rules that `ALL` leaves out.
         language: What Harper calls the format of the texts.
     """
@@ -39,14 +39,13 @@ def _make_linter() -> "Linter":
 
 
 @lru_cache(maxsize=1)
-def _set_rules(rules: str, off: frozenset[str]) -> "Linter":
+def _set_rules(rules: frozenset[str], off: frozenset[str]) -> "Linter":
     """The one linter, with other rules than the last time."""
     linter = _make_linter()
     config = linter.get_default_lint_config()
-    names = frozenset(rules.split())
     linter.set_lint_config(
         {
-            name: is_on and name not in off if rules == ALL else name in names
+            name: is_on and name not in off if rules == ALL else name in rules
             for name, is_on in config.items()
         }
     )

@@ -1,9 +1,7 @@
 """What models write around an answer and in its place: reasoning, chat templates, loops."""
 
 import re
-from collections.abc import Sequence
-from itertools import groupby
-from operator import eq, itemgetter
+from collections import defaultdict
 from typing import NamedTuple
 
 from sifaka.text.tables import patterns_of
@@ -84,8 +82,6 @@ _MOST_WORDS = 40_000
 _TIMES = 4
 _WORDS = 24
 """A stretch is a loop from so many repetitions, and so many words of them."""
-_AGAIN = _WORDS * (_TIMES - 1) // _TIMES
-"""The fewest words of a loop behind its first repetition, whatever its period."""
 _TWICE = 40
 """Characters of a text from which two copies of it are no figure of speech."""
 
@@ -100,31 +96,18 @@ def longest_loop(text: str) -> int:
     prose = _LOOPS["code"].sub("", _LOOPS["row"].sub("", _LOOPS["number"].sub("", text)))
     tokens = _LOOPS["spelt"].sub(lambda match: f" {match[0]} ", prose)
     words = [word.casefold() for word in _LOOPS["word"].findall(tokens)][-_MOST_WORDS:]
-    periods = range(1, min(_LONGEST, len(words) // _TIMES) + 1) if _may_loop(words) else ()
-    return max((_count_repeated(words, period) for period in periods), default=0)
-
-
-def _may_loop(words: Sequence[str]) -> bool:
-    """False where no stretch as long as a loop has words alone that stood shortly before."""
-    last: dict[str, int] = {}
-    run = 0
+    longest = 0
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    again: dict[int, int] = {}  # by the period: how many words up to here stood there before
     for at, word in enumerate(words):
-        run = run + 1 if at - last.get(word, -_WORDS * _LONGEST) <= _LONGEST else 0
-        last[word] = at
-        if run >= _AGAIN:
-            return True
-    return False
-
-
-def _count_repeated(words: Sequence[str], period: int) -> int:
-    """The words of the longest stretch that repeats so many of them, some with letters."""
-    again = list(map(eq, words, words[period:]))
-    least = max(_WORDS, _TIMES * period) - period
-    if sum(again) < least:
-        return 0
-    runs = [[at for at, _ in run] for same, run in groupby(enumerate(again), itemgetter(1)) if same]
-    long = (run for run in runs if len(run) >= least and any(words[at][0].isalpha() for at in run))
-    return max((len(run) + period for run in long), default=0)
+        periods = [at - place for place in places[word][-_LONGEST:] if at - place <= _LONGEST]
+        again = {period: again.get(period, 0) + 1 for period in periods}
+        places[word].append(at)
+        for period, count in again.items():
+            if count + period > longest and count + period >= max(_WORDS, _TIMES * period):
+                has_letters = any(each[0].isalpha() for each in words[at - period : at])
+                longest = count + period if has_letters else longest
+    return longest
 
 
 def single(text: str) -> str:

@@ -42,7 +42,6 @@ from sifaka.record.entries import (
     Stopped,
     StopReason,
 )
-from sifaka.record.provenance import CHANGES
 from sifaka.record.research_question import TERMINAL, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -118,8 +117,7 @@ async def _write_drafts(context: PhaseContext, base: Thought, writer: Model) -> 
         base.model_copy(update={"lessons": _collect_lessons(run), "metadata": metadata}),
         run.original,
     )
-    if run.config.width == 1 and (fixes := fixed(request)):
-        generation = Generation(text=fixes.text, metadata={CHANGES: fixes.changes})
+    if run.config.width == 1 and (generation := fixed(request)):
         return (_make_draft(run, base, generation, writer.name),)
     request = shortened(run, request)
     answers: Sequence[Attempt] = ()
