@@ -40,11 +40,12 @@ from sifaka.storage.parts import (
     look_at_parts,
 )
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
-from sifaka.storage.store import RunCache, TenantView, erase_each
+from sifaka.storage.store import Newest, TenantView, erase_each
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 _LISTED = 1000
+_CACHED = 500
 _BEFORE_SEARCH_SECONDS = 1.0
 _CLOSING_SECONDS = 5.0
 
@@ -94,8 +95,8 @@ class CachedStorage(TenantView, ThoughtStore):
             # Nothing can wait for it, so it is asked each time.
             self._log.retry_after = 0.0
         self._outbox = Outbox(self.queue, self._log.name, [each.name for each in self._indexes])
-        self._cache = RunCache()
-        """The runs as this process knows that the log had them."""
+        self._cache: Newest[tuple[str, str], Run] = Newest(_CACHED)
+        """The runs as this process knows that the log had them, by tenant and id."""
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
 
@@ -148,7 +149,7 @@ class CachedStorage(TenantView, ThoughtStore):
                 lambda log: log.append(run, entries, expected_version=expected_version, fence=fence)
             )
             if entries:
-                self._cache.keep(self.tenant, run)
+                self._cache[self.tenant, run.run_id] = run
         except StorageError as failure:
             # What does not pass by itself, such as a wrong password, is no time to begin a run.
             cured = failure.retryable or expected_version
@@ -232,7 +233,7 @@ class CachedStorage(TenantView, ThoughtStore):
             if run is None:
                 # Whether there is such a run at all, and how far it has come.
                 run = await self.load(run_id)
-            for entry, at in queued_steps(self._cache.run(self.tenant, run_id), rows) or ():
+            for entry, at in queued_steps(self._cache.get((self.tenant, run_id)), rows) or ():
                 if at.version > seen:
                     run, seen = at, at.version
                     yield entry, at
@@ -248,7 +249,7 @@ class CachedStorage(TenantView, ThoughtStore):
         except StorageError as failure:
             if not failure.retryable:
                 raise
-        runs = {run.run_id: run for run in self._cache.runs(self.tenant)}
+        runs = {run.run_id: run for run in self._cached_runs()}
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
@@ -280,9 +281,7 @@ class CachedStorage(TenantView, ThoughtStore):
         assert failure is not None, "a part that works answers"
         if not failure.retryable:
             raise failure
-        return _add_gaps(
-            search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only), lacks
-        )
+        return _add_gaps(search_runs(self._cached_runs(), query, limit=limit, only=only), lacks)
 
     async def delete(self, run_id: str) -> None:
         """Delete a run everywhere, refused entries too; an index that is down does so later.
@@ -294,7 +293,7 @@ class CachedStorage(TenantView, ThoughtStore):
             if await self._read_queue(run_id):
                 raise self._waiting_error(run_id)
             await self._outbox.forget(self.tenant, [run_id])
-            self._cache.evict(self.tenant, run_id)
+            self._cache.pop((self.tenant, run_id), None)
             await self._ask_log(lambda log: log.delete(run_id))
             for index in self._indexes:
                 if not index.paused:
@@ -313,7 +312,8 @@ class CachedStorage(TenantView, ThoughtStore):
             waiting = await self._outbox.runs(self._log.name)
             free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
             ids = [line.run_id for line in free]
-            self._cache.evict(self.tenant, *ids)
+            for run_id in ids:
+                self._cache.pop((self.tenant, run_id), None)
             # Noted before, so that it is known when the process dies right after the log's answer.
             await self._outbox.note(self.tenant, ids)
             gone = frozenset(ids) - await self._ask_log(lambda log: erase_each(log, free))
@@ -472,11 +472,11 @@ class CachedStorage(TenantView, ThoughtStore):
                 run = await self._ask_log(partial(_push_row, row, run))
             except AppendRefused as refusal:
                 # Another process went on with the run meanwhile. Its entries count.
-                self._cache.evict(self.tenant, run_id)
+                self._cache.pop((self.tenant, run_id), None)
                 await self._outbox.refuse(self.tenant, run_id, refusal.message)
                 return
             await self._outbox.remove([row])
-            self._cache.keep(self.tenant, run)
+            self._cache[self.tenant, run_id] = run
 
     async def _send_to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
         # The log itself may be behind: the entries that wait for it are here.
@@ -502,9 +502,12 @@ class CachedStorage(TenantView, ThoughtStore):
             retryable=True,
         )
 
+    def _cached_runs(self) -> list[Run]:
+        return [run for (tenant, _), run in list(self._cache.items()) if tenant == self.tenant]
+
     def _assemble_run(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
         """A run with what waits for the log; None when not all of it is known here."""
-        run = self._cache.run(self.tenant, run_id)
+        run = self._cache.get((self.tenant, run_id))
         steps = queued_steps(run, queued)
         if steps is None:
             return None

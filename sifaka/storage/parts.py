@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,6 +17,7 @@ from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.protocol import Health, SearchIndex, ThoughtStore
+from sifaka.storage.store import Newest
 
 T = TypeVar("T")
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
@@ -126,7 +126,7 @@ class IndexPart(Part[SearchIndex]):
 
     def __init__(self, name: str, inner: SearchIndex, retry_after: float) -> None:
         super().__init__(name, inner, retry_after)
-        self._put: OrderedDict[tuple[str, str], tuple[int, bool]] = OrderedDict()
+        self._put: Newest[tuple[str, str], tuple[int, bool]] = Newest(_KNOWN_RUNS)
 
     async def bring(self, tenant: str, run: Run) -> None:
         """Make the versions of a run findable as they are now."""
@@ -136,8 +136,6 @@ class IndexPart(Part[SearchIndex]):
         first = 0 if passed != run.passed or count > len(run.thoughts) else count
         await self.ask(tenant, lambda index: index.put(run, first=first))
         self._put[key] = (len(run.thoughts), run.passed)
-        if len(self._put) > _KNOWN_RUNS:
-            self._put.popitem(last=False)
 
     async def forget(self, tenant: str, run_id: str) -> None:
         """Drop a run."""

@@ -26,6 +26,8 @@ from sifaka.storage.log import LOOK_AGAIN, load_if_there, push
 from sifaka.storage.protocol import ANY, Eraser, Filters, Hits, ThoughtStore
 
 logger = logging.getLogger(__name__)
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozenset[str]:
@@ -126,52 +128,30 @@ class State:
     """When the last of them was kept, by the monotonic clock."""
 
 
-class RunCache:
-    """States that the log has acknowledged. Another process may have appended since.
-
-    Several event loops may use it: each change is one step of a dictionary.
+class Newest(OrderedDict[Key, Value]):
+    """The values that were set last. Several event loops may use it.
 
     Args:
-        most: Runs that are held; the one that was kept first is evicted first.
+        most: The values that are held.
     """
 
-    def __init__(self, most: int = 500) -> None:
-        self.source = ""
-        """Which log it was; empty as long as it is unknown."""
+    def __init__(self, most: int) -> None:
+        super().__init__()
         self._most = most
-        self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
 
-    def get(self, tenant: str, run_id: str) -> State | None:
-        """The state of a run; it may be behind the log."""
-        return self._states.get((tenant, run_id))
+    def __setitem__(self, key: Key, value: Value) -> None:
+        """Set a value, which is the newest then."""
+        self.pop(key, None)
+        super().__setitem__(key, value)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
-    def keep(self, tenant: str, run: Run, entries: Sequence[Entry] = (), *, after: int = 0) -> None:
-        """Note an append that the log has acknowledged; its entries where they are asked for."""
-        key = (tenant, run.run_id)
-        previous = self._states.pop(key, None)
-        if previous and previous.run.version == after:
-            entries, after = (*previous.entries, *entries), previous.after
-        self._states[key] = State(run, after, entries, time.monotonic())
-        if len(self._states) > self._most:
-            self._states.popitem(last=False)
 
-    def evict(self, tenant: str, *run_ids: str) -> None:
-        """Forget runs."""
-        for run_id in run_ids:
-            self._states.pop((tenant, run_id), None)
+class Acknowledged(Newest[tuple[str, str], State]):
+    """What a log has acknowledged, by tenant and run; another process may have appended since."""
 
-    def items(self) -> list[tuple[str, State]]:
-        """Tenant and state of the runs that are held."""
-        return [(tenant, state) for (tenant, _), state in list(self._states.items())]
-
-    def run(self, tenant: str, run_id: str) -> Run | None:
-        """A run as it was when it was last kept."""
-        state = self.get(tenant, run_id)
-        return state and state.run
-
-    def runs(self, tenant: str) -> list[Run]:
-        """The runs of a tenant."""
-        return [state.run for owner, state in self.items() if owner == tenant]
+    source = ""
+    """Which log it was; empty as long as it is unknown."""
 
 
 _RECENT = 600.0
@@ -201,11 +181,8 @@ class RepairingStore(LogStore):
         self, place: str, tenant: str, close: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         super().__init__(place, tenant, close)
-        self._acknowledged = RunCache(100)
-        """The entries that the log has acknowledged to this process, of all tenants.
-
-        Of those runs that are at work, and of more than are lost in a second.
-        """
+        self._acknowledged = Acknowledged(100)
+        """By this process, of all tenants: the runs at work, and more than are lost in a second."""
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -220,22 +197,25 @@ class RepairingStore(LogStore):
             ):
                 raise
             await self._append(run, kept, expected_version=expected_version, fence=fence)
-        cache = self._acknowledged
-        if not cache.source:
-            cache.source = await self._find_identity()
-        cache.keep(self.tenant, run, kept, after=expected_version)
+        states, key = self._acknowledged, (self.tenant, run.run_id)
+        if not states.source:
+            states.source = await self._find_identity()
+        last = states.get(key)
+        if last is not None and last.run.version == expected_version:
+            kept, expected_version = (*last.entries, *kept), last.after
+        states[key] = State(run, expected_version, kept, time.monotonic())
 
     async def catch_up(self) -> int:
         """Bring back what a log that was restarted or replaced has lost, of all tenants.
 
         Where that fails it is tried again next time; nothing else is put off.
         """
-        cache = self._acknowledged
-        if cache.source and (now := await self._find_identity()) not in {cache.source, ""}:
+        states = self._acknowledged
+        if states.source and (now := await self._find_identity()) not in {states.source, ""}:
             with suppress(StorageError):
-                for tenant, state in cache.items():
-                    await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
-                cache.source = now
+                for (tenant, run_id), state in list(states.items()):
+                    await self.scoped(tenant)._bring_back(run_id, state.run.version)  # noqa: SLF001 - its own class
+                states.source = now
         return 0
 
     async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
@@ -247,7 +227,7 @@ class RepairingStore(LogStore):
         Raises:
             StorageError: The log failed.
         """
-        state = self._acknowledged.get(self.tenant, run_id)
+        state = self._acknowledged.get((self.tenant, run_id))
         held = await load_if_there(self, run_id)
         current = 0 if held is None else held.version
         if current >= version or state is None or current >= state.run.version:
@@ -294,14 +274,15 @@ class ErasingStore(RepairingStore):
 
     async def delete(self, run_id: str) -> None:
         """Forget a run; see `ThoughtStore.delete`."""
-        self._acknowledged.evict(self.tenant, run_id)
+        self._acknowledged.pop((self.tenant, run_id), None)
         await self._remove({run_id: None})
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Forget the runs that are still as these lines say; see `Eraser`."""
         moments = {line.run_id: line.updated_at for line in lines}
         stayed = await self._remove(moments)
-        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
+        for run_id in moments.keys() - stayed:
+            self._acknowledged.pop((self.tenant, run_id), None)
         return stayed
 
     @abstractmethod
