@@ -11,11 +11,13 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 import anyio
 
+from sifaka.calls.context import fan_out
 from sifaka.errors import (
     AppendRefused,
     SifakaError,
@@ -27,7 +29,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
 from sifaka.storage.cursor import page_of
-from sifaka.storage.entry_json import encode_entries, extended
+from sifaka.storage.entry_json import extended
 from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there, push
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
@@ -37,7 +39,6 @@ from sifaka.storage.parts import (
     count_of,
     degraded_lines,
     lay_out,
-    look_at_parts,
 )
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import Newest, TenantView, erase_each
@@ -137,7 +138,7 @@ class CachedStorage(TenantView, ThoughtStore):
             if not waiting:
                 await self._append_or_queue(run, kept, expected_version, fence)
             elif kept:
-                await self._enqueue(run, kept, expected_version, fence)
+                await self._outbox.append(self.tenant, run, kept, expected_version, fence)
             if kept:
                 await self._mark_unindexed(run.run_id)
 
@@ -156,18 +157,11 @@ class CachedStorage(TenantView, ThoughtStore):
             if isinstance(failure, AppendRefused) or not (self.queue and entries and cured):
                 raise
             try:
-                await self._enqueue(run, entries, expected_version, fence)
+                await self._outbox.append(self.tenant, run, entries, expected_version, fence)
             except AppendRefused:
                 raise
             except StorageError as error:
                 raise failure from error
-
-    async def _enqueue(
-        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
-    ) -> None:
-        payloads = encode_entries(run, entries, expected_version)
-        about = (self._log.name, self.tenant, run.run_id)
-        await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
 
     async def _mark_unindexed(self, run_id: str) -> None:
         try:
@@ -365,7 +359,9 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def health(self) -> tuple[Health, ...]:
         """That of every part, then the outbox."""
-        return await look_at_parts(self._parts, self._outbox, self.tenant)
+        asks = {part.name: part.health for part in self._parts}  # all at the same time
+        parts = chain.from_iterable(await fan_out(asks, calls_each=0))
+        return (*parts, await self._outbox.health(self.tenant))
 
     async def _release(self) -> None:
         """Deliver what can be delivered within some seconds, then close parts and outbox."""

@@ -192,10 +192,9 @@ class RepairingStore(LogStore):
         try:
             await self._append(run, kept, expected_version=expected_version, fence=fence)
         except VersionConflict as conflict:
-            if conflict.found >= expected_version or not await self._bring_back(
-                run.run_id, expected_version, fence=fence
-            ):
+            if conflict.found >= expected_version:
                 raise
+            await self._bring_back(run.run_id, fence=fence)
             await self._append(run, kept, expected_version=expected_version, fence=fence)
         states, key = self._acknowledged, (self.tenant, run.run_id)
         if not states.source:
@@ -213,13 +212,13 @@ class RepairingStore(LogStore):
         states = self._acknowledged
         if states.source and (now := await self._find_identity()) not in {states.source, ""}:
             with suppress(StorageError):
-                for (tenant, run_id), state in list(states.items()):
-                    await self.scoped(tenant)._bring_back(run_id, state.run.version)  # noqa: SLF001 - its own class
+                for tenant, run_id in list(states):
+                    await self.scoped(tenant)._bring_back(run_id)  # noqa: SLF001 - its own class
                 states.source = now
         return 0
 
-    async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
-        """Append again what the log has lost of a run; whether it has so many entries now.
+    async def _bring_back(self, run_id: str, *, fence: int | None = None) -> None:
+        """Append again what the log has lost of a run, where this process has written it.
 
         A run that is not there at all stays so unless the log was restarted or replaced: in the
         same one it was deleted.
@@ -230,28 +229,27 @@ class RepairingStore(LogStore):
         state = self._acknowledged.get((self.tenant, run_id))
         held = await load_if_there(self, run_id)
         current = 0 if held is None else held.version
-        if current >= version or state is None or current >= state.run.version:
-            return current >= version
+        if state is None or current >= state.run.version:
+            return
         if not current:
             recent = time.monotonic() - state.at < _RECENT
             if not recent or await self._find_identity() in {self._acknowledged.source, ""}:
-                return False
+                return
         if current < state.after:
             logger.warning(
                 "this process, which has not written entries %d to %d of run %r, cannot bring back "
                 "what the store has lost",
                 *(current + 1, state.after, run_id),
             )
-            return False
+            return
         try:
             await push(self, run_id, state.after, state.entries, fence=fence, append=self._append)
         except AppendRefused:
-            return False  # another process has gone on from what was left
+            return  # another process has gone on from what was left
         logger.warning(
             "the store had lost entries %d to %d of run %r; they are stored again",
             *(current + 1, state.run.version, run_id),
         )
-        return state.run.version >= version
 
     async def _find_identity(self) -> str:
         with suppress(StorageError):
