@@ -35,7 +35,7 @@ from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
 from sifaka.storage.parts import (
     AnyPart,
-    IndexPart,
+    Part,
     count_of,
     degraded_lines,
     lay_out,
@@ -47,6 +47,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 _LISTED = 1000
 _CACHED = 500
+_INDEXED = 128
 _BEFORE_SEARCH_SECONDS = 1.0
 _CLOSING_SECONDS = 5.0
 
@@ -91,20 +92,25 @@ class CachedStorage(TenantView, ThoughtStore):
         self.tiers = (cache, persistence, *further)
         super().__init__(", ".join(part.place for part in self.tiers), tenant, self._release)
         self._log, self._indexes = lay_out(self.tiers, retry_after=retry_after)
-        self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes)
+        self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes.values())
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
             self._log.retry_after = 0.0
-        self._outbox = Outbox(self.queue, self._log.name, [each.name for each in self._indexes])
+        self._outbox = Outbox(self.queue, self._log.name, list(self._indexes))
         self._cache: Newest[tuple[str, str], Run] = Newest(_CACHED)
         """The runs as this process knows that the log had them, by tenant and id."""
+        self._indexed: Newest[tuple[str, str, str], tuple[int, bool]] = Newest(_INDEXED)
+        """By index, tenant and run, how many versions it holds and whether it has them as passed.
+
+        So that versions are put once.
+        """
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """The parts that fail, the changes that wait and the entries that were refused."""
-        return degraded_lines(self._log, self._indexes, self._outbox, self.tenant)
+        return degraded_lines(self._log, self._indexes.values(), self._outbox, self.tenant)
 
     async def _ask_log(self, work: Callable[[ThoughtStore], Awaitable[T]]) -> T:
         """Ask the log, as the tenant sees it; see `Part.ask`."""
@@ -289,9 +295,8 @@ class CachedStorage(TenantView, ThoughtStore):
             await self._outbox.forget(self.tenant, [run_id])
             self._cache.pop((self.tenant, run_id), None)
             await self._ask_log(lambda log: log.delete(run_id))
-            for index in self._indexes:
-                if not index.paused:
-                    await self._deliver(index, run_id)
+            for index in self._indexes.values():
+                await self._deliver(index, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs everywhere, indexes that are down do so later; see `Eraser`.
@@ -347,7 +352,7 @@ class CachedStorage(TenantView, ThoughtStore):
         while await self.catch_up():
             pass
         indexed = 0
-        indexes = [part.inner.scoped(self.tenant) for part in self._indexes]
+        indexes = [part.inner.scoped(self.tenant) for part in self._indexes.values()]
         async with aclosing(every_run(self)) as lines:
             async for line in lines:
                 run = await self.load(line.run_id)
@@ -430,36 +435,33 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def _read_queue(self, run_id: str) -> list[Waiting]:
         """The changes of a run that wait for the log, after an attempt to deliver them."""
-        about = (self._log.name, self.tenant, run_id)
         try:
-            rows = await self._outbox.rows(*about)
-            if rows and not self._log.paused:
-                await self._deliver(self._log, run_id)
-                rows = await self._outbox.rows(*about)
+            return await self._deliver(self._log, run_id)
         except StorageError:
             return []  # the outbox's failure is not the reader's: the log is asked
-        return rows
 
-    async def _deliver(self, part: AnyPart, run_id: str) -> None:
-        """Deliver what waits for a part about one run, if it will have it.
+    async def _deliver(self, part: AnyPart, run_id: str) -> list[Waiting]:
+        """Deliver what waits for a part about one run, if it will have it; what waits still.
 
         Raises:
             StorageError: The outbox failed.
         """
-        rows = await self._outbox.rows(part.name, self.tenant, run_id)
-        if not rows:
-            return
+        about = (part.name, self.tenant, run_id)
+        rows = await self._outbox.rows(*about)
+        if not rows or part.paused:
+            return rows
+        index = self._indexes.get(part.name)
         try:
-            if isinstance(part, IndexPart):
-                await self._send_to_index(part, run_id, rows)
+            if index is not None:
+                await self._send_to_index(index, run_id, rows)
             else:
                 await self._send_to_log(run_id, rows)
+            part.aside.pop((self.tenant, run_id), None)
         except StorageError as failure:
             if not failure.retryable:
                 # A part that works would not take it: it is tried again in a minute.
                 part.aside[self.tenant, run_id] = time.monotonic() + 60, failure
-            return
-        part.aside.pop((self.tenant, run_id), None)
+        return await self._outbox.rows(*about)
 
     async def _send_to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
         run: Run | None = None
@@ -474,7 +476,9 @@ class CachedStorage(TenantView, ThoughtStore):
             await self._outbox.remove([row])
             self._cache[self.tenant, run_id] = run
 
-    async def _send_to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
+    async def _send_to_index(
+        self, index: Part[SearchIndex], run_id: str, rows: Sequence[Waiting]
+    ) -> None:
         # The log itself may be behind: the entries that wait for it are here.
         queued = await self._outbox.rows(self._log.name, self.tenant, run_id)
         run = self._assemble_run(run_id, queued)
@@ -485,10 +489,16 @@ class CachedStorage(TenantView, ThoughtStore):
                 run = await self._ask_log(lambda log: load_if_there(log, run_id))
             except StorageError:
                 return
+        key = (index.name, self.tenant, run_id)
+        count, passed = self._indexed.pop(key, (0, False))
         if run is None or any(row.kind == "delete" for row in rows):
-            await index.forget(self.tenant, run_id)
+            count = 0
+            await index.ask(self.tenant, lambda view: view.drop(run_id))
         if run is not None:
-            await index.bring(self.tenant, run)
+            # Whether the run passes is said with each of its versions.
+            first = count if passed == run.passed and count <= len(run.thoughts) else 0
+            await index.ask(self.tenant, lambda view: view.put(run, first=first))
+            self._indexed[key] = len(run.thoughts), run.passed
         await self._outbox.remove(rows)
 
     def _waiting_error(self, run_id: str) -> StorageError:

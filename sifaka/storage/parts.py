@@ -10,17 +10,13 @@ from typing import Generic, TypeVar
 import anyio
 
 from sifaka.errors import AppendRefused, ConfigurationError, StorageError, ThoughtNotFound
-from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, limit_lines
 from sifaka.storage.protocol import Health, SearchIndex, ThoughtStore
-from sifaka.storage.store import Newest
 
 T = TypeVar("T")
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
 
-_KNOWN_RUNS = 128
-"""Runs of which it is remembered what an index holds, so that versions are put once."""
 _LONGER = 8
 """The pause after a failure, in times of what it took to fail: a part that hangs slows a run by a
 ninth at most."""
@@ -127,35 +123,13 @@ class Part(Generic[Inner]):
         self.try_again()
 
 
-class IndexPart(Part[SearchIndex]):
-    """An index, which is given each run as it is."""
-
-    def __init__(self, name: str, inner: SearchIndex, retry_after: float) -> None:
-        super().__init__(name, inner, retry_after)
-        self._put: Newest[tuple[str, str], tuple[int, bool]] = Newest(_KNOWN_RUNS)
-
-    async def bring(self, tenant: str, run: Run) -> None:
-        """Make the versions of a run findable as they are now."""
-        key = (tenant, run.run_id)
-        count, passed = self._put.pop(key, (0, run.passed))
-        # Whether the run passes is said with each of its versions.
-        first = 0 if passed != run.passed or count > len(run.thoughts) else count
-        await self.ask(tenant, lambda index: index.put(run, first=first))
-        self._put[key] = (len(run.thoughts), run.passed)
-
-    async def forget(self, tenant: str, run_id: str) -> None:
-        """Drop a run."""
-        self._put.pop((tenant, run_id), None)
-        await self.ask(tenant, lambda index: index.drop(run_id))
-
-
-AnyPart = Part[ThoughtStore] | IndexPart
+AnyPart = Part[ThoughtStore] | Part[SearchIndex]
 
 
 def lay_out(
     stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float
-) -> tuple[Part[ThoughtStore], tuple[IndexPart, ...]]:
-    """The log, which is the store that lasts and decides versions and claims, and its indexes."""
+) -> tuple[Part[ThoughtStore], dict[str, Part[SearchIndex]]]:
+    """The log, the store that lasts and decides versions and claims, and its indexes by name."""
     indexes = [store for store in stores if isinstance(store, SearchIndex)]
     logs = [store for store in stores if not isinstance(store, SearchIndex)]
     lasting = [log for log in logs if not isinstance(log, MemoryStorage)]
@@ -175,12 +149,12 @@ def lay_out(
     log = (lasting or logs)[-1]
     return (
         Part(log.place, log, retry_after),
-        tuple(IndexPart(index.place, index, retry_after) for index in indexes),
+        {index.place: Part(index.place, index, retry_after) for index in indexes},
     )
 
 
 def degraded_lines(
-    log: Part[ThoughtStore], indexes: Sequence[IndexPart], outbox: Outbox, tenant: str
+    log: Part[ThoughtStore], indexes: Iterable[Part[SearchIndex]], outbox: Outbox, tenant: str
 ) -> tuple[str, ...]:
     """The known failures: of the parts, of the outbox, of this tenant's runs."""
     lines = [*log.inner.degraded]
