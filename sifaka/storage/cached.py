@@ -30,7 +30,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import extended
-from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there, push
+from sifaka.storage.log import LOOK_AGAIN, erase_each, every_run, load_if_there, push
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
 from sifaka.storage.parts import (
@@ -41,7 +41,7 @@ from sifaka.storage.parts import (
     lay_out,
 )
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
-from sifaka.storage.store import Newest, TenantView, erase_each
+from sifaka.storage.store import Newest, TenantView
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)

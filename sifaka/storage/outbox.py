@@ -299,11 +299,20 @@ def _read_rows(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[
 
 
 def _insert_row(sql: SqlConnection, row: Waiting) -> None:
-    """Add a change at the end, unless it waits there already."""
+    """Add a change at the end, unless it waits there already.
+
+    Raises:
+        VersionConflict: It is an append that does not continue those that wait.
+    """
     waiting = _read_rows(sql, row.part, row.tenant, row.run_id)
-    if row.kind == "append":
-        if _is_held([each for each in waiting if each.payloads], row):
+    if row.kind == "append" and waiting:
+        first = waiting[0].expected_version
+        queued = [payload for each in waiting for payload in each.payloads]
+        before, found = row.expected_version - first, first + len(queued)
+        if before >= 0 and holds(queued, row.payloads, after=before):
             return
+        if found != row.expected_version:
+            raise VersionConflict(row.run_id, expected=row.expected_version, found=found)
     elif row.kind == "copy" and waiting and waiting[-1].kind == "copy":
         return
     about = (row.part, row.tenant, row.run_id, row.kind, row.expected_version, row.fence)
@@ -312,17 +321,6 @@ def _insert_row(sql: SqlConnection, row: Waiting) -> None:
         " enqueued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (*about, json.dumps(row.payloads), now_in_microseconds()),
     )
-
-
-def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
-    """True for an append that waits already, False for one that continues those that do."""
-    first = queued[0].expected_version if queued else row.expected_version
-    payloads = [payload for each in queued for payload in each.payloads]
-    before = row.expected_version - first
-    if before != len(payloads) and (before < 0 or not holds(payloads, row.payloads, after=before)):
-        version = first + len(payloads)
-        raise VersionConflict(row.run_id, expected=row.expected_version, found=version)
-    return before != len(payloads)
 
 
 def limit_lines(lines: list[str], more: str) -> list[str]:

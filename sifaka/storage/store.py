@@ -17,36 +17,17 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.errors import AppendRefused, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import scan_log
 from sifaka.storage.entry_json import apply_entry
 from sifaka.storage.log import LOOK_AGAIN, load_if_there, push
-from sifaka.storage.protocol import ANY, Eraser, Filters, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 
 logger = logging.getLogger(__name__)
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-
-
-async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozenset[str]:
-    """`Eraser.erase`, for any store.
-
-    One that is no `Eraser` deletes run by run, each claimed first, so that its writer is refused.
-    """
-    if isinstance(log, Eraser):
-        return await log.erase(lines)
-    stayed: set[str] = set()
-    for line in lines:
-        with suppress(ThoughtNotFound):  # it was gone already
-            run = await log.load(line.run_id)
-            unchanged = run.updated_at == line.updated_at and await log.claim(line.run_id)
-            if unchanged and await log.load(line.run_id) == run:
-                await log.delete(line.run_id)
-            else:
-                stayed.add(line.run_id)
-    return frozenset(stayed)
 
 
 @dataclass(eq=False, repr=False)
