@@ -11,11 +11,13 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 import anyio
 
+from sifaka.calls.context import fan_out
 from sifaka.errors import (
     AppendRefused,
     SifakaError,
@@ -27,24 +29,25 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
 from sifaka.storage.cursor import page_of
-from sifaka.storage.entry_json import encode_entries, extended
-from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there, push
+from sifaka.storage.entry_json import extended
+from sifaka.storage.log import LOOK_AGAIN, erase_each, every_run, load_if_there, push
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
 from sifaka.storage.parts import (
     AnyPart,
-    IndexPart,
+    Part,
     count_of,
     degraded_lines,
     lay_out,
-    look_at_parts,
 )
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
-from sifaka.storage.store import RunCache, TenantView, erase_each
+from sifaka.storage.store import Newest, TenantView
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 _LISTED = 1000
+_CACHED = 500
+_INDEXED = 128
 _BEFORE_SEARCH_SECONDS = 1.0
 _CLOSING_SECONDS = 5.0
 
@@ -89,20 +92,25 @@ class CachedStorage(TenantView, ThoughtStore):
         self.tiers = (cache, persistence, *further)
         super().__init__(", ".join(part.place for part in self.tiers), tenant, self._release)
         self._log, self._indexes = lay_out(self.tiers, retry_after=retry_after)
-        self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes)
+        self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes.values())
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
             self._log.retry_after = 0.0
-        self._outbox = Outbox(self.queue, self._log.name, [each.name for each in self._indexes])
-        self._cache = RunCache()
-        """The runs as this process knows that the log had them."""
+        self._outbox = Outbox(self.queue, self._log.name, list(self._indexes))
+        self._cache: Newest[tuple[str, str], Run] = Newest(_CACHED)
+        """The runs as this process knows that the log had them, by tenant and id."""
+        self._indexed: Newest[tuple[str, str, str], tuple[int, bool]] = Newest(_INDEXED)
+        """By index, tenant and run, how many versions it holds and whether it has them as passed.
+
+        So that versions are put once.
+        """
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """The parts that fail, the changes that wait and the entries that were refused."""
-        return degraded_lines(self._log, self._indexes, self._outbox, self.tenant)
+        return degraded_lines(self._log, self._indexes.values(), self._outbox, self.tenant)
 
     async def _ask_log(self, work: Callable[[ThoughtStore], Awaitable[T]]) -> T:
         """Ask the log, as the tenant sees it; see `Part.ask`."""
@@ -136,7 +144,7 @@ class CachedStorage(TenantView, ThoughtStore):
             if not waiting:
                 await self._append_or_queue(run, kept, expected_version, fence)
             elif kept:
-                await self._enqueue(run, kept, expected_version, fence)
+                await self._outbox.append(self.tenant, run, kept, expected_version, fence)
             if kept:
                 await self._mark_unindexed(run.run_id)
 
@@ -148,25 +156,18 @@ class CachedStorage(TenantView, ThoughtStore):
                 lambda log: log.append(run, entries, expected_version=expected_version, fence=fence)
             )
             if entries:
-                self._cache.keep(self.tenant, run)
+                self._cache[self.tenant, run.run_id] = run
         except StorageError as failure:
             # What does not pass by itself, such as a wrong password, is no time to begin a run.
             cured = failure.retryable or expected_version
             if isinstance(failure, AppendRefused) or not (self.queue and entries and cured):
                 raise
             try:
-                await self._enqueue(run, entries, expected_version, fence)
+                await self._outbox.append(self.tenant, run, entries, expected_version, fence)
             except AppendRefused:
                 raise
             except StorageError as error:
                 raise failure from error
-
-    async def _enqueue(
-        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
-    ) -> None:
-        payloads = encode_entries(run, entries, expected_version)
-        about = (self._log.name, self.tenant, run.run_id)
-        await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
 
     async def _mark_unindexed(self, run_id: str) -> None:
         try:
@@ -232,7 +233,7 @@ class CachedStorage(TenantView, ThoughtStore):
             if run is None:
                 # Whether there is such a run at all, and how far it has come.
                 run = await self.load(run_id)
-            for entry, at in queued_steps(self._cache.run(self.tenant, run_id), rows) or ():
+            for entry, at in queued_steps(self._cache.get((self.tenant, run_id)), rows) or ():
                 if at.version > seen:
                     run, seen = at, at.version
                     yield entry, at
@@ -248,7 +249,7 @@ class CachedStorage(TenantView, ThoughtStore):
         except StorageError as failure:
             if not failure.retryable:
                 raise
-        runs = {run.run_id: run for run in self._cache.runs(self.tenant)}
+        runs = {run.run_id: run for run in self._cached_runs()}
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
@@ -280,9 +281,7 @@ class CachedStorage(TenantView, ThoughtStore):
         assert failure is not None, "a part that works answers"
         if not failure.retryable:
             raise failure
-        return _add_gaps(
-            search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only), lacks
-        )
+        return _add_gaps(search_runs(self._cached_runs(), query, limit=limit, only=only), lacks)
 
     async def delete(self, run_id: str) -> None:
         """Delete a run everywhere, refused entries too; an index that is down does so later.
@@ -294,11 +293,10 @@ class CachedStorage(TenantView, ThoughtStore):
             if await self._read_queue(run_id):
                 raise self._waiting_error(run_id)
             await self._outbox.forget(self.tenant, [run_id])
-            self._cache.evict(self.tenant, run_id)
+            self._cache.pop((self.tenant, run_id), None)
             await self._ask_log(lambda log: log.delete(run_id))
-            for index in self._indexes:
-                if not index.paused:
-                    await self._deliver(index, run_id)
+            for index in self._indexes.values():
+                await self._deliver(index, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs everywhere, indexes that are down do so later; see `Eraser`.
@@ -313,7 +311,8 @@ class CachedStorage(TenantView, ThoughtStore):
             waiting = await self._outbox.runs(self._log.name)
             free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
             ids = [line.run_id for line in free]
-            self._cache.evict(self.tenant, *ids)
+            for run_id in ids:
+                self._cache.pop((self.tenant, run_id), None)
             # Noted before, so that it is known when the process dies right after the log's answer.
             await self._outbox.note(self.tenant, ids)
             gone = frozenset(ids) - await self._ask_log(lambda log: erase_each(log, free))
@@ -353,7 +352,7 @@ class CachedStorage(TenantView, ThoughtStore):
         while await self.catch_up():
             pass
         indexed = 0
-        indexes = [part.inner.scoped(self.tenant) for part in self._indexes]
+        indexes = [part.inner.scoped(self.tenant) for part in self._indexes.values()]
         async with aclosing(every_run(self)) as lines:
             async for line in lines:
                 run = await self.load(line.run_id)
@@ -365,7 +364,9 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def health(self) -> tuple[Health, ...]:
         """That of every part, then the outbox."""
-        return await look_at_parts(self._parts, self._outbox, self.tenant)
+        asks = {part.name: part.health for part in self._parts}  # all at the same time
+        parts = chain.from_iterable(await fan_out(asks, calls_each=0))
+        return (*parts, await self._outbox.health(self.tenant))
 
     async def _release(self) -> None:
         """Deliver what can be delivered within some seconds, then close parts and outbox."""
@@ -434,36 +435,33 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def _read_queue(self, run_id: str) -> list[Waiting]:
         """The changes of a run that wait for the log, after an attempt to deliver them."""
-        about = (self._log.name, self.tenant, run_id)
         try:
-            rows = await self._outbox.rows(*about)
-            if rows and not self._log.paused:
-                await self._deliver(self._log, run_id)
-                rows = await self._outbox.rows(*about)
+            return await self._deliver(self._log, run_id)
         except StorageError:
             return []  # the outbox's failure is not the reader's: the log is asked
-        return rows
 
-    async def _deliver(self, part: AnyPart, run_id: str) -> None:
-        """Deliver what waits for a part about one run, if it will have it.
+    async def _deliver(self, part: AnyPart, run_id: str) -> list[Waiting]:
+        """Deliver what waits for a part about one run, if it will have it; what waits still.
 
         Raises:
             StorageError: The outbox failed.
         """
-        rows = await self._outbox.rows(part.name, self.tenant, run_id)
-        if not rows:
-            return
+        about = (part.name, self.tenant, run_id)
+        rows = await self._outbox.rows(*about)
+        if not rows or part.paused:
+            return rows
+        index = self._indexes.get(part.name)
         try:
-            if isinstance(part, IndexPart):
-                await self._send_to_index(part, run_id, rows)
+            if index is not None:
+                await self._send_to_index(index, run_id, rows)
             else:
                 await self._send_to_log(run_id, rows)
+            part.aside.pop((self.tenant, run_id), None)
         except StorageError as failure:
             if not failure.retryable:
                 # A part that works would not take it: it is tried again in a minute.
                 part.aside[self.tenant, run_id] = time.monotonic() + 60, failure
-            return
-        part.aside.pop((self.tenant, run_id), None)
+        return await self._outbox.rows(*about)
 
     async def _send_to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
         run: Run | None = None
@@ -472,13 +470,15 @@ class CachedStorage(TenantView, ThoughtStore):
                 run = await self._ask_log(partial(_push_row, row, run))
             except AppendRefused as refusal:
                 # Another process went on with the run meanwhile. Its entries count.
-                self._cache.evict(self.tenant, run_id)
+                self._cache.pop((self.tenant, run_id), None)
                 await self._outbox.refuse(self.tenant, run_id, refusal.message)
                 return
             await self._outbox.remove([row])
-            self._cache.keep(self.tenant, run)
+            self._cache[self.tenant, run_id] = run
 
-    async def _send_to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
+    async def _send_to_index(
+        self, index: Part[SearchIndex], run_id: str, rows: Sequence[Waiting]
+    ) -> None:
         # The log itself may be behind: the entries that wait for it are here.
         queued = await self._outbox.rows(self._log.name, self.tenant, run_id)
         run = self._assemble_run(run_id, queued)
@@ -489,10 +489,16 @@ class CachedStorage(TenantView, ThoughtStore):
                 run = await self._ask_log(lambda log: load_if_there(log, run_id))
             except StorageError:
                 return
+        key = (index.name, self.tenant, run_id)
+        count, passed = self._indexed.pop(key, (0, False))
         if run is None or any(row.kind == "delete" for row in rows):
-            await index.forget(self.tenant, run_id)
+            count = 0
+            await index.ask(self.tenant, lambda view: view.drop(run_id))
         if run is not None:
-            await index.bring(self.tenant, run)
+            # Whether the run passes is said with each of its versions.
+            first = count if passed == run.passed and count <= len(run.thoughts) else 0
+            await index.ask(self.tenant, lambda view: view.put(run, first=first))
+            self._indexed[key] = len(run.thoughts), run.passed
         await self._outbox.remove(rows)
 
     def _waiting_error(self, run_id: str) -> StorageError:
@@ -502,9 +508,12 @@ class CachedStorage(TenantView, ThoughtStore):
             retryable=True,
         )
 
+    def _cached_runs(self) -> list[Run]:
+        return [run for (tenant, _), run in list(self._cache.items()) if tenant == self.tenant]
+
     def _assemble_run(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
         """A run with what waits for the log; None when not all of it is known here."""
-        run = self._cache.run(self.tenant, run_id)
+        run = self._cache.get((self.tenant, run_id))
         steps = queued_steps(run, queued)
         if steps is None:
             return None

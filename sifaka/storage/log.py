@@ -11,7 +11,7 @@ from sifaka.errors import Fenced, SifakaError, StorageError, ThoughtNotFound, Ve
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.entry_json import extended
-from sifaka.storage.protocol import Health, ThoughtStore
+from sifaka.storage.protocol import Eraser, Health, ThoughtStore
 
 logger = logging.getLogger(__name__)
 
@@ -99,17 +99,41 @@ Append = Callable[..., Awaitable[None]]
 """`ThoughtStore.append`."""
 
 
-async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> Run:
+async def erase_each(
+    log: ThoughtStore, lines: Sequence[RunSummary], archive: ThoughtStore | None = None
+) -> frozenset[str]:
+    """`Eraser.erase`, for any store; with an archive, each run after it was copied there.
+
+    One that is no `Eraser` deletes run by run, each claimed first, so that its writer is refused.
+    """
+    if archive is None and isinstance(log, Eraser):
+        return await log.erase(lines)
+    stayed: set[str] = set()
+    for line in lines:
+        with suppress(ThoughtNotFound):  # it was gone already
+            run = await log.load(line.run_id)
+            claim = run.updated_at == line.updated_at and await log.claim(line.run_id)
+            if claim and archive is not None:
+                run = await _copy_claimed(log, archive, line.run_id, claim)
+            if claim and await log.load(line.run_id) == run:
+                await log.delete(line.run_id)
+            else:
+                stayed.add(line.run_id)
+    return frozenset(stayed)
+
+
+async def _copy_claimed(source: ThoughtStore, target: ThoughtStore, run_id: str, claim: int) -> Run:
     """Bring a store up to what another holds of a run; what it has already is not copied again.
 
-    Claims are not copied: an earlier number is not refused by the target.
+    Every claim that the source refuses is refused by the target then.
 
     Returns:
         The run, as both stores hold it now.
 
     Raises:
         ThoughtNotFound: The source has no such run.
-        StorageError: A store failed, or the target holds something else under this id.
+        StorageError: A store failed, the target holds something else under this id, or the run
+            was claimed or continued meanwhile.
     """
     run = await source.load(run_id)
     run, entries = await read_entries(source, run_id, run.version)
@@ -125,6 +149,10 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
         raise StorageError(
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
+    while await target.claim(run_id) <= claim:
+        pass
+    if await source.claim(run_id) != claim + 1 or await source.load(run_id) != run:
+        raise StorageError(f"run {run_id!r} was taken up meanwhile", "try again later")
     return run
 
 

@@ -12,8 +12,9 @@ from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds
-from sifaka.storage.entry_json import decode_entries, extended
+from sifaka.storage.entry_json import decode_entries, encode_entries, extended
 from sifaka.storage.log import holds
+from sifaka.storage.protocol import Health
 from sifaka.storage.sqlite.connection import (
     Schema,
     SqlConnection,
@@ -126,12 +127,22 @@ class Outbox:
         """True when nothing was ever queued; no file is opened to find out."""
         return not (self.path.exists() if self.path else self._worker.used)
 
-    async def put(self, row: Waiting) -> None:
-        """Add a change at the end, unless it waits there already.
+    async def append(
+        self,
+        tenant: str,
+        run: Run,
+        entries: Sequence[Entry],
+        expected_version: int,
+        fence: int | None,
+    ) -> None:
+        """Have an append wait for the log, behind those of the run that do, or find it there.
 
         Raises:
-            VersionConflict: An append does not continue those that wait.
+            VersionConflict: It does not continue those that wait.
         """
+        payloads = encode_entries(run, entries, expected_version)
+        about = (self._log, tenant, run.run_id)
+        row = Waiting(*about, "append", expected_version, fence, payloads)
         await self._run(lambda sql: _insert_row(sql, row))
 
     async def note(self, tenant: str, run_ids: Iterable[str]) -> None:
@@ -190,10 +201,30 @@ class Outbox:
         await self._run(work)
         await self._worker.run(truncate_log)
 
-    async def oldest(self) -> datetime | None:
-        """Since when the first change waits."""
-        rows = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
-        return from_microseconds(rows[0][0]) if rows else None
+    async def health(self, tenant: str) -> Health:
+        """What waits, and since when; it works unless entries of the tenant were refused."""
+        part = f"queue {str(self.path)!r}" if self.path else "queue in memory"
+        try:
+            first = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
+        except StorageError as failure:
+            return Health(part=part, works=False, found=str(failure))
+        found = "; ".join(self.refusal_lines(tenant))
+        works = not found
+        if works and first:
+            waiting = ", ".join(f"{count} for {name}" for name, count in self.waiting.items())
+            found = f"{waiting} wait, the first since {from_microseconds(first[0][0]):%F %T} UTC"
+        return Health(part=part, works=works, found=found or "nothing waits")
+
+    def refusal_lines(self, tenant: str) -> list[str]:
+        """The tenant's runs of which the log refused entries, a line each."""
+        lines = [
+            f"{self._log}: {'1 entry' if count == 1 else f'{count} entries'} of run {run_id!r}, "
+            f"appended while it was down, {'was' if count == 1 else 'were'} refused because "
+            "another process had continued the run; the queue keeps them until the run is deleted"
+            for (owner, run_id), count in self.refused.items()
+            if owner == tenant
+        ]
+        return limit_lines(lines, "more runs have entries that were refused")
 
     async def refusals(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the log refused, oldest first."""
@@ -268,11 +299,20 @@ def _read_rows(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[
 
 
 def _insert_row(sql: SqlConnection, row: Waiting) -> None:
-    """Add a change at the end, unless it waits there already."""
+    """Add a change at the end, unless it waits there already.
+
+    Raises:
+        VersionConflict: It is an append that does not continue those that wait.
+    """
     waiting = _read_rows(sql, row.part, row.tenant, row.run_id)
-    if row.kind == "append":
-        if _is_held([each for each in waiting if each.payloads], row):
+    if row.kind == "append" and waiting:
+        first = waiting[0].expected_version
+        queued = [payload for each in waiting for payload in each.payloads]
+        before, found = row.expected_version - first, first + len(queued)
+        if before >= 0 and holds(queued, row.payloads, after=before):
             return
+        if found != row.expected_version:
+            raise VersionConflict(row.run_id, expected=row.expected_version, found=found)
     elif row.kind == "copy" and waiting and waiting[-1].kind == "copy":
         return
     about = (row.part, row.tenant, row.run_id, row.kind, row.expected_version, row.fence)
@@ -283,15 +323,9 @@ def _insert_row(sql: SqlConnection, row: Waiting) -> None:
     )
 
 
-def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
-    """True for an append that waits already, False for one that continues those that do."""
-    first = queued[0].expected_version if queued else row.expected_version
-    payloads = [payload for each in queued for payload in each.payloads]
-    before = row.expected_version - first
-    if before != len(payloads) and (before < 0 or not holds(payloads, row.payloads, after=before)):
-        version = first + len(payloads)
-        raise VersionConflict(row.run_id, expected=row.expected_version, found=version)
-    return before != len(payloads)
+def limit_lines(lines: list[str], more: str) -> list[str]:
+    """Three of the lines, and one that counts the others."""
+    return lines if len(lines) <= 3 else [*lines[:3], f"{len(lines) - 3} {more}"]
 
 
 def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry, Run]] | None:

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from functools import partial
-from itertools import chain
 from typing import Generic, TypeVar
 
 import anyio
 
-from sifaka.calls.context import fan_out
 from sifaka.errors import AppendRefused, ConfigurationError, StorageError, ThoughtNotFound
-from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.outbox import Outbox
+from sifaka.storage.outbox import Outbox, limit_lines
 from sifaka.storage.protocol import Health, SearchIndex, ThoughtStore
 
 T = TypeVar("T")
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
 
-_KNOWN_RUNS = 128
-"""Runs of which it is remembered what an index holds, so that versions are put once."""
 _LONGER = 8
 """The pause after a failure, in times of what it took to fail: a part that hangs slows a run by a
 ninth at most."""
@@ -106,6 +99,15 @@ class Part(Generic[Inner]):
         with self.attempt():
             return await work(self.inner.scoped(tenant))
 
+    async def health(self) -> tuple[Health, ...]:
+        """Its own, within some seconds; where all of it works, the next attempt is not put off."""
+        lines = (Health(part=self.name, works=False, found="no answer within 5 seconds"),)
+        with anyio.move_on_after(5):
+            lines = await self.inner.health()
+        if all(line.works for line in lines):
+            self.try_again()
+        return lines
+
     def ready(self, waiting: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """The runs of those that wait which are not put aside; others are put aside no more.
 
@@ -121,37 +123,13 @@ class Part(Generic[Inner]):
         self.try_again()
 
 
-class IndexPart(Part[SearchIndex]):
-    """An index, which is given each run as it is."""
-
-    def __init__(self, name: str, inner: SearchIndex, retry_after: float) -> None:
-        super().__init__(name, inner, retry_after)
-        self._put: OrderedDict[tuple[str, str], tuple[int, bool]] = OrderedDict()
-
-    async def bring(self, tenant: str, run: Run) -> None:
-        """Make the versions of a run findable as they are now."""
-        key = (tenant, run.run_id)
-        count, passed = self._put.pop(key, (0, run.passed))
-        # Whether the run passes is said with each of its versions.
-        first = 0 if passed != run.passed or count > len(run.thoughts) else count
-        await self.ask(tenant, lambda index: index.put(run, first=first))
-        self._put[key] = (len(run.thoughts), run.passed)
-        if len(self._put) > _KNOWN_RUNS:
-            self._put.popitem(last=False)
-
-    async def forget(self, tenant: str, run_id: str) -> None:
-        """Drop a run."""
-        self._put.pop((tenant, run_id), None)
-        await self.ask(tenant, lambda index: index.drop(run_id))
-
-
-AnyPart = Part[ThoughtStore] | IndexPart
+AnyPart = Part[ThoughtStore] | Part[SearchIndex]
 
 
 def lay_out(
     stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float
-) -> tuple[Part[ThoughtStore], tuple[IndexPart, ...]]:
-    """The log, which is the store that lasts and decides versions and claims, and its indexes."""
+) -> tuple[Part[ThoughtStore], dict[str, Part[SearchIndex]]]:
+    """The log, the store that lasts and decides versions and claims, and its indexes by name."""
     indexes = [store for store in stores if isinstance(store, SearchIndex)]
     logs = [store for store in stores if not isinstance(store, SearchIndex)]
     lasting = [log for log in logs if not isinstance(log, MemoryStorage)]
@@ -171,12 +149,12 @@ def lay_out(
     log = (lasting or logs)[-1]
     return (
         Part(log.place, log, retry_after),
-        tuple(IndexPart(index.place, index, retry_after) for index in indexes),
+        {index.place: Part(index.place, index, retry_after) for index in indexes},
     )
 
 
 def degraded_lines(
-    log: Part[ThoughtStore], indexes: Sequence[IndexPart], outbox: Outbox, tenant: str
+    log: Part[ThoughtStore], indexes: Iterable[Part[SearchIndex]], outbox: Outbox, tenant: str
 ) -> tuple[str, ...]:
     """The known failures: of the parts, of the outbox, of this tenant's runs."""
     lines = [*log.inner.degraded]
@@ -204,56 +182,8 @@ def degraded_lines(
         "part now"
         for name, number in waiting.items()
     ]
-    lines += _limit_lines(undelivered, "more runs are not delivered")
-    return (*lines, *_list_refusals(log.name, outbox, tenant))
-
-
-async def look_at_parts(
-    parts: Sequence[AnyPart], outbox: Outbox, tenant: str
-) -> tuple[Health, ...]:
-    """The health of every part, the log first, checked at the same time, then of the outbox."""
-
-    async def look(part: AnyPart) -> tuple[Health, ...]:
-        health = (Health(part=part.name, works=False, found="no answer within 5 seconds"),)
-        with anyio.move_on_after(5):
-            health = await part.inner.health()
-        if all(line.works for line in health):
-            part.try_again()
-        return health
-
-    asks = {part.name: partial(look, part) for part in parts}
-    lines = chain.from_iterable(await fan_out(asks, calls_each=0))
-    return (*lines, await _check_queue(parts[0].name, outbox, tenant))
-
-
-async def _check_queue(log: str, outbox: Outbox, tenant: str) -> Health:
-    part = f"queue {str(outbox.path)!r}" if outbox.path else "queue in memory"
-    try:
-        since = await outbox.oldest()
-    except StorageError as failure:
-        return Health(part=part, works=False, found=str(failure))
-    if refusals := _list_refusals(log, outbox, tenant):
-        return Health(part=part, works=False, found="; ".join(refusals))
-    if since is None:
-        return Health(part=part, works=True, found="nothing waits")
-    waiting = ", ".join(f"{count} for {name}" for name, count in outbox.waiting.items())
-    return Health(part=part, works=True, found=f"{waiting} wait, the first since {since:%F %T} UTC")
-
-
-def _list_refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
-    refusals = [
-        f"{log}: {'1 entry' if count == 1 else f'{count} entries'} of run {run_id!r}, "
-        f"appended while it was down, {'was' if count == 1 else 'were'} refused because another "
-        "process had continued the run; the queue keeps them until the run is deleted"
-        for (owner, run_id), count in outbox.refused.items()
-        if owner == tenant
-    ]
-    return _limit_lines(refusals, "more runs have entries that were refused")
-
-
-def _limit_lines(lines: list[str], more: str) -> list[str]:
-    # Three are named one by one; further ones are counted.
-    return lines if len(lines) <= 3 else [*lines[:3], f"{len(lines) - 3} {more}"]
+    lines += limit_lines(undelivered, "more runs are not delivered")
+    return (*lines, *outbox.refusal_lines(tenant))
 
 
 def count_of(number: int, noun: str) -> str:

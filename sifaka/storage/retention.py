@@ -26,9 +26,8 @@ from sifaka.record.entries import FINAL, Entry, Started
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import page_of, to_microseconds
 from sifaka.storage.embedding import merge_hits
-from sifaka.storage.log import copy_run, every_run, load_if_there
+from sifaka.storage.log import erase_each, every_run, load_if_there
 from sifaka.storage.protocol import ANY, Eraser, Filters, Health, Hits, RunPage, ThoughtStore
-from sifaka.storage.store import erase_each
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -92,11 +91,10 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
     """
     moment = now or datetime.now(UTC)
     lines = [line async for line in every_run(store)]
-    reasons = [_find_reason(policy, line, moment, runs) for runs, line in enumerate(lines, 1)]
     leaving = tuple(
         Leaving(run=line, reason=reason)
-        for line, reason in zip(lines, reasons, strict=True)
-        if reason
+        for runs, line in enumerate(lines, 1)
+        if (reason := _find_reason(policy, line, moment, runs))
     )
     return RetentionPlan(leaving=leaving, kept_runs=len(lines) - len(leaving))
 
@@ -121,13 +119,9 @@ async def carry_out(
     for begin in range(0, len(lines), at_once):
         some = lines[begin : begin + at_once]
         try:
-            if archive is not None:
-                await _move_run(store, some[0], archive)
-            else:
-                stayed = await erase_each(store, some)
-                errors |= {run_id: str(_changed_error(run_id)) for run_id in stayed}
-        except ThoughtNotFound:
-            pass  # it was gone already
+            for run_id in await erase_each(store, some, archive):
+                changed = StorageError(f"run {run_id!r} has changed meanwhile", "make a new plan")
+                errors[run_id] = str(changed)
         except SifakaError as error:
             errors |= {line.run_id: str(error) for line in some}
     gone = tuple(each for each in planned.leaving if each.run.run_id not in errors)
@@ -157,24 +151,6 @@ def _find_reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> 
     if counts and policy.max_runs is not None and runs > policy.max_runs:
         return "beyond the number"
     return None
-
-
-async def _move_run(store: ThoughtStore, line: RunSummary, archive: ThoughtStore) -> None:
-    run = await store.load(line.run_id)
-    if run.updated_at != line.updated_at:
-        raise _changed_error(line.run_id)
-    number = await store.claim(line.run_id)
-    run = await copy_run(store, archive, line.run_id)
-    # The archive refuses every claim that the store refuses.
-    while await archive.claim(line.run_id) <= number:
-        pass
-    if await store.claim(line.run_id) != number + 1 or await store.load(line.run_id) != run:
-        raise StorageError(f"run {line.run_id!r} was taken up meanwhile", "try again later")
-    await store.delete(line.run_id)
-
-
-def _changed_error(run_id: str) -> StorageError:
-    return StorageError(f"run {run_id!r} has changed meanwhile", "make a new plan")
 
 
 async def _check_separate(store: ThoughtStore, archive: ThoughtStore) -> None:

@@ -17,34 +17,17 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.errors import AppendRefused, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import scan_log
 from sifaka.storage.entry_json import apply_entry
 from sifaka.storage.log import LOOK_AGAIN, load_if_there, push
-from sifaka.storage.protocol import ANY, Eraser, Filters, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
 
 logger = logging.getLogger(__name__)
-
-
-async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozenset[str]:
-    """`Eraser.erase`, for any store.
-
-    One that is no `Eraser` deletes run by run, each claimed first, so that its writer is refused.
-    """
-    if isinstance(log, Eraser):
-        return await log.erase(lines)
-    stayed: set[str] = set()
-    for line in lines:
-        with suppress(ThoughtNotFound):  # it was gone already
-            run = await log.load(line.run_id)
-            unchanged = run.updated_at == line.updated_at and await log.claim(line.run_id)
-            if unchanged and await log.load(line.run_id) == run:
-                await log.delete(line.run_id)
-            else:
-                stayed.add(line.run_id)
-    return frozenset(stayed)
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(eq=False, repr=False)
@@ -126,52 +109,30 @@ class State:
     """When the last of them was kept, by the monotonic clock."""
 
 
-class RunCache:
-    """States that the log has acknowledged. Another process may have appended since.
-
-    Several event loops may use it: each change is one step of a dictionary.
+class Newest(OrderedDict[Key, Value]):
+    """The values that were set last. Several event loops may use it.
 
     Args:
-        most: Runs that are held; the one that was kept first is evicted first.
+        most: The values that are held.
     """
 
-    def __init__(self, most: int = 500) -> None:
-        self.source = ""
-        """Which log it was; empty as long as it is unknown."""
+    def __init__(self, most: int) -> None:
+        super().__init__()
         self._most = most
-        self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
 
-    def get(self, tenant: str, run_id: str) -> State | None:
-        """The state of a run; it may be behind the log."""
-        return self._states.get((tenant, run_id))
+    def __setitem__(self, key: Key, value: Value) -> None:
+        """Set a value, which is the newest then."""
+        self.pop(key, None)
+        super().__setitem__(key, value)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
-    def keep(self, tenant: str, run: Run, entries: Sequence[Entry] = (), *, after: int = 0) -> None:
-        """Note an append that the log has acknowledged; its entries where they are asked for."""
-        key = (tenant, run.run_id)
-        previous = self._states.pop(key, None)
-        if previous and previous.run.version == after:
-            entries, after = (*previous.entries, *entries), previous.after
-        self._states[key] = State(run, after, entries, time.monotonic())
-        if len(self._states) > self._most:
-            self._states.popitem(last=False)
 
-    def evict(self, tenant: str, *run_ids: str) -> None:
-        """Forget runs."""
-        for run_id in run_ids:
-            self._states.pop((tenant, run_id), None)
+class Acknowledged(Newest[tuple[str, str], State]):
+    """What a log has acknowledged, by tenant and run; another process may have appended since."""
 
-    def items(self) -> list[tuple[str, State]]:
-        """Tenant and state of the runs that are held."""
-        return [(tenant, state) for (tenant, _), state in list(self._states.items())]
-
-    def run(self, tenant: str, run_id: str) -> Run | None:
-        """A run as it was when it was last kept."""
-        state = self.get(tenant, run_id)
-        return state and state.run
-
-    def runs(self, tenant: str) -> list[Run]:
-        """The runs of a tenant."""
-        return [state.run for owner, state in self.items() if owner == tenant]
+    source = ""
+    """Which log it was; empty as long as it is unknown."""
 
 
 _RECENT = 600.0
@@ -201,11 +162,8 @@ class RepairingStore(LogStore):
         self, place: str, tenant: str, close: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         super().__init__(place, tenant, close)
-        self._acknowledged = RunCache(100)
-        """The entries that the log has acknowledged to this process, of all tenants.
-
-        Of those runs that are at work, and of more than are lost in a second.
-        """
+        self._acknowledged = Acknowledged(100)
+        """By this process, of all tenants: the runs at work, and more than are lost in a second."""
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -215,31 +173,33 @@ class RepairingStore(LogStore):
         try:
             await self._append(run, kept, expected_version=expected_version, fence=fence)
         except VersionConflict as conflict:
-            if conflict.found >= expected_version or not await self._bring_back(
-                run.run_id, expected_version, fence=fence
-            ):
+            if conflict.found >= expected_version:
                 raise
+            await self._bring_back(run.run_id, fence=fence)
             await self._append(run, kept, expected_version=expected_version, fence=fence)
-        cache = self._acknowledged
-        if not cache.source:
-            cache.source = await self._find_identity()
-        cache.keep(self.tenant, run, kept, after=expected_version)
+        states, key = self._acknowledged, (self.tenant, run.run_id)
+        if not states.source:
+            states.source = await self._find_identity()
+        last = states.get(key)
+        if last is not None and last.run.version == expected_version:
+            kept, expected_version = (*last.entries, *kept), last.after
+        states[key] = State(run, expected_version, kept, time.monotonic())
 
     async def catch_up(self) -> int:
         """Bring back what a log that was restarted or replaced has lost, of all tenants.
 
         Where that fails it is tried again next time; nothing else is put off.
         """
-        cache = self._acknowledged
-        if cache.source and (now := await self._find_identity()) not in {cache.source, ""}:
+        states = self._acknowledged
+        if states.source and (now := await self._find_identity()) not in {states.source, ""}:
             with suppress(StorageError):
-                for tenant, state in cache.items():
-                    await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
-                cache.source = now
+                for tenant, run_id in list(states):
+                    await self.scoped(tenant)._bring_back(run_id)  # noqa: SLF001 - its own class
+                states.source = now
         return 0
 
-    async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
-        """Append again what the log has lost of a run; whether it has so many entries now.
+    async def _bring_back(self, run_id: str, *, fence: int | None = None) -> None:
+        """Append again what the log has lost of a run, where this process has written it.
 
         A run that is not there at all stays so unless the log was restarted or replaced: in the
         same one it was deleted.
@@ -247,31 +207,30 @@ class RepairingStore(LogStore):
         Raises:
             StorageError: The log failed.
         """
-        state = self._acknowledged.get(self.tenant, run_id)
+        state = self._acknowledged.get((self.tenant, run_id))
         held = await load_if_there(self, run_id)
         current = 0 if held is None else held.version
-        if current >= version or state is None or current >= state.run.version:
-            return current >= version
+        if state is None or current >= state.run.version:
+            return
         if not current:
             recent = time.monotonic() - state.at < _RECENT
             if not recent or await self._find_identity() in {self._acknowledged.source, ""}:
-                return False
+                return
         if current < state.after:
             logger.warning(
                 "this process, which has not written entries %d to %d of run %r, cannot bring back "
                 "what the store has lost",
                 *(current + 1, state.after, run_id),
             )
-            return False
+            return
         try:
             await push(self, run_id, state.after, state.entries, fence=fence, append=self._append)
         except AppendRefused:
-            return False  # another process has gone on from what was left
+            return  # another process has gone on from what was left
         logger.warning(
             "the store had lost entries %d to %d of run %r; they are stored again",
             *(current + 1, state.run.version, run_id),
         )
-        return state.run.version >= version
 
     async def _find_identity(self) -> str:
         with suppress(StorageError):
@@ -294,14 +253,15 @@ class ErasingStore(RepairingStore):
 
     async def delete(self, run_id: str) -> None:
         """Forget a run; see `ThoughtStore.delete`."""
-        self._acknowledged.evict(self.tenant, run_id)
+        self._acknowledged.pop((self.tenant, run_id), None)
         await self._remove({run_id: None})
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Forget the runs that are still as these lines say; see `Eraser`."""
         moments = {line.run_id: line.updated_at for line in lines}
         stayed = await self._remove(moments)
-        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
+        for run_id in moments.keys() - stayed:
+            self._acknowledged.pop((self.tenant, run_id), None)
         return stayed
 
     @abstractmethod

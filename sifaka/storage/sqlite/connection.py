@@ -22,11 +22,6 @@ SqlConnection: TypeAlias = Any
 """An `apsw.Connection`, whose types are not those of every Python that is supported."""
 
 
-def number_of(connection: SqlConnection, query: str, *bindings: object) -> int:
-    """The only value of a query, a number."""
-    return connection.execute(query, bindings).get
-
-
 @contextmanager
 def transaction(connection: SqlConnection, kind: str) -> Generator[None]:
     """Everything inside takes effect, or nothing does.
@@ -48,13 +43,13 @@ def transaction(connection: SqlConnection, kind: str) -> Generator[None]:
 
 def truncate_log(connection: SqlConnection) -> bool:
     """Empty the write-ahead log; False while another process reads from it."""
-    waits = number_of(connection, "PRAGMA busy_timeout")
+    waits = connection.pragma("busy_timeout")
     # It would keep other writers waiting for the readers.
-    connection.execute("PRAGMA busy_timeout = 0").fetchall()
+    connection.set_busy_timeout(0)
     try:
         return connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0] == 0
     finally:
-        connection.execute(f"PRAGMA busy_timeout = {waits}").fetchall()
+        connection.set_busy_timeout(waits)
 
 
 _TABLES = """
@@ -148,7 +143,7 @@ class Schema:
         with transaction(connection, "DEFERRED"):
             application = connection.pragma("application_id")
             form = connection.pragma("user_version")
-            tables = number_of(connection, "SELECT count(*) FROM sqlite_schema")
+            tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
         if application != self.application_id and (application or form or tables):
             raise ConfigurationError(
                 f"{name} is the database of another program", "name another file in the store's URL"

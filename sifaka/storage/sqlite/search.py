@@ -9,9 +9,10 @@ import json
 import logging
 import time
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
@@ -32,7 +33,6 @@ from sifaka.storage.sqlite.connection import (
     UNREADABLE,
     SqlConnection,
     SQLiteWorker,
-    number_of,
     transaction,
 )
 from sifaka.text.search_terms import language_of, query_terms, text_terms
@@ -54,7 +54,7 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
         The versions that are left, of all tenants.
     """
     deadline = time.monotonic() + seconds
-    while left := number_of(connection, _WAITING):
+    while left := connection.execute(_WAITING).get:
         if time.monotonic() >= deadline or connection.readonly("main"):
             return left
         with transaction(connection, "IMMEDIATE"):
@@ -64,7 +64,8 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
 
 def count_without_words(connection: SqlConnection, tenant: str) -> int:
     """The versions of a tenant that are not indexed yet."""
-    return number_of(connection, f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?", tenant)
+    own = f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?"
+    return connection.execute(own, (tenant,)).get
 
 
 def _index_batch(connection: SqlConnection) -> None:
@@ -130,25 +131,23 @@ _RELATED = 1.414
 class VectorTable:
     """The table of one model's vectors."""
 
-    number: int
+    name: str
     until: int
     """The versions up to this number have been embedded; they are numbered as they are written."""
-
-    @property
-    def name(self) -> str:
-        """The name of the table."""
-        return f"vectors_{self.number}"
 
 
 def find_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable | None:
     """The table of a model, if there is one."""
     row = connection.execute(
-        "SELECT number, dimension, embedded_until FROM vector_models WHERE model_id = ?",
+        """
+        SELECT 'vectors_' || number, embedded_until, dimension FROM vector_models
+        WHERE model_id = ?
+        """,
         (model_id,),
     ).fetchone()
     if row is None:
         return None
-    number, recorded, until = row
+    name, until, recorded = row
     if recorded != dimension:
         raise ConfigurationError(
             f"dimension mismatch: the stored vectors of {model_id!r} have {recorded} numbers, "
@@ -156,7 +155,7 @@ def find_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
             "embed with the model as it was, or give this one another id",
         )
     load_extension(connection)
-    return VectorTable(number, until)
+    return VectorTable(name, until)
 
 
 def make_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable:
@@ -198,11 +197,11 @@ def nearest(
 
 def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
     """Take versions out of the tables of all models; part of the transaction that deletes them."""
-    models = connection.execute("SELECT number, embedded_until FROM vector_models").fetchall()
-    for table in (VectorTable(*model) for model in models):
+    tables = connection.execute("SELECT 'vectors_' || number FROM vector_models").fetchall()
+    for (name,) in tables:
         load_extension(connection)
         rows = [(version,) for version in versions]
-        connection.executemany(f"DELETE FROM {table.name} WHERE rowid = ?", rows)  # noqa: S608 - names of ours
+        connection.executemany(f"DELETE FROM {name} WHERE rowid = ?", rows)  # noqa: S608 - names of ours
 
 
 def _pack_vector(vector: Vector) -> bytes:
@@ -230,19 +229,19 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
             lambda c: _select_batch(c, embedder.model_id, dimension)
         )
         vectors = await embed_documents(embedder, texts)
-    await worker.run(lambda c: _store_vectors(c, table, until, vectors))
+    await worker.run(lambda c: _store_vectors(c, embedder.model_id, table, until, vectors))
     return await worker.run(lambda c: _count_unembedded(c, embedder.model_id))
 
 
 def _count_unembedded(connection: SqlConnection, model_id: str) -> int:
-    return number_of(
-        connection,
+    rows = connection.execute(
         """
         SELECT count(*) FROM versions WHERE id > coalesce(
             (SELECT embedded_until FROM vector_models WHERE model_id = ?), 0)
         """,
-        model_id,
+        (model_id,),
     )
+    return rows.get
 
 
 def _select_batch(
@@ -276,15 +275,19 @@ def _select_batch(
 
 
 def _store_vectors(
-    connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector]
+    connection: SqlConnection,
+    model_id: str,
+    table: VectorTable,
+    until: int,
+    vectors: Mapping[int, Vector],
 ) -> None:
     with transaction(connection, "IMMEDIATE"):
         claimed = connection.execute(
             """
             UPDATE vector_models SET embedded_until = ?
-            WHERE number = ? AND embedded_until = ? RETURNING number
+            WHERE model_id = ? AND embedded_until = ? RETURNING number
             """,
-            (until, table.number, table.until),
+            (until, model_id, table.until),
         ).fetchall()
         if claimed:  # and no other process has been faster
             # Unless the version has been deleted.
@@ -335,22 +338,21 @@ def search_versions(
     """
     words = query_words(query)
     catch_up_words(connection)
+    # More than are shown, as one may turn out to be damaged.
+    wide = max(50, 5 * limit) if vector is None else fused_depth(limit)
     with transaction(connection, "DEFERRED"):
-        if vector is None:
-            # More than are shown, as one may turn out to be damaged.
-            best = rank_by_words(connection, tenant, words, max(50, 5 * limit), only)
-            search = "bm25"
-        else:
-            wide = fused_depth(limit)
+        best = rank_by_words(connection, tenant, words, wide, only)
+        search = "bm25"
+        if vector is not None:
             table = find_table(connection, model_id, len(vector))
             semantic = nearest(connection, tenant, table, vector, wide, only) if table else []
-            lexical = rank_by_words(connection, tenant, words, wide, only)
-            best = fuse(semantic, [version for version, _ in lexical])
+            best = fuse(semantic, [version for version, _ in best])
             missing = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
             until = table.until if table else 0
-            search = hybrid_name(number_of(connection, missing, until, tenant))
+            search = hybrid_name(connection.execute(missing, (until, tenant)).get)
         search += lacking(count_without_words(connection, tenant), "indexed")
-        return Hits(hits=show(connection, words, best, limit), search=search)
+        hits = tuple(islice(read_hits(connection, words, best), limit))
+    return Hits(hits=hits, search=search)
 
 
 def rank_by_words(
@@ -373,20 +375,15 @@ def rank_by_words(
     return rows.fetchall()
 
 
-def show(
-    connection: SqlConnection, words: Sequence[str], best: Iterable[Scored], limit: int
-) -> tuple[Hit, ...]:
-    """The first of these versions as hits; what is damaged is left out and logged."""
-    # Snippets come last, for the few that are shown: each reads a whole text.
-    hits: list[Hit] = []
+def read_hits(
+    connection: SqlConnection, words: Sequence[str], best: Iterable[Scored]
+) -> Iterator[Hit]:
+    """These versions as hits, each of which reads a whole text; a damaged one is left out."""
     for version, score in best:
-        if len(hits) == limit:
-            break
         try:
-            hits.append(_build_hit(connection, words, version, score))
+            yield _build_hit(connection, words, version, score)
         except UNREADABLE:
             logger.warning("version %d cannot be read and was left out of a search", version)
-    return tuple(hits)
 
 
 def _build_hit(connection: SqlConnection, words: Sequence[str], version: int, score: float) -> Hit:

@@ -29,7 +29,6 @@ from sifaka.storage.sqlite.connection import (
     UNREADABLE,
     SqlConnection,
     SQLiteWorker,
-    number_of,
     transaction,
     truncate_log,
 )
@@ -403,25 +402,24 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
         1 when something is left that could be done now, otherwise 0.
     """
     deadline = time.monotonic() + seconds
-    traces = number_of(connection, "SELECT traces FROM store")
+    traces = connection.execute("SELECT traces FROM store").get
     if not (whole or traces):
         return 0
     # A negative number begins a merge of all segments, as `optimize` does; others go on with it.
     pages = -_MERGED_PAGES
     while traces:
         with transaction(connection, "IMMEDIATE"):
-            before = number_of(connection, "SELECT total_changes()")
+            before = connection.total_changes()
             connection.execute(
                 "INSERT INTO version_words (version_words, rank) VALUES ('merge', ?)", (pages,)
             )
-            if number_of(connection, "SELECT total_changes()") - before < 2:  # there is no more
+            if connection.total_changes() - before < 2:  # there is no more
                 traces = 0
                 connection.execute("UPDATE store SET traces = 0")
         pages = _MERGED_PAGES
         if traces and time.monotonic() >= deadline:
             return 1
-    free = number_of(connection, "PRAGMA freelist_count")
-    if whole and free * 4 > number_of(connection, "PRAGMA page_count"):
+    if whole and connection.pragma("freelist_count") * 4 > connection.pragma("page_count"):
         connection.execute("VACUUM")
     truncate_log(connection)
     return 0

@@ -192,7 +192,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
 
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
-        self._acknowledged.evict(self.tenant, run_id)
+        self._acknowledged.pop((self.tenant, run_id), None)
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
         name, recent = self._list_of(run_id), self._key("recent")

@@ -23,7 +23,7 @@ from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.store import RunCache
+from sifaka.storage.store import Newest
 from tests.sifaka.storage.cached.layered import SearchIndexInMemory, Setup, begin, draft
 from tests.sifaka.storage.processes import start
 from tests.stubs.runs import catch_up, names
@@ -274,18 +274,10 @@ async def test_a_claim_of_a_run_that_others_may_hold_waits_for_the_authority(
 
 
 def test_a_cache_forgets_what_was_not_kept_for_longest() -> None:
-    cache = RunCache(2)
-    started = [Started() for _ in range(3)]
-    first, second, third = (Run.start(entry) for entry in started)
-    cache.keep("ann", first, started[:1], after=0)
-    cache.keep("ann", second, started[1:2], after=0)
-    cache.keep("ann", first, after=1)
-    cache.keep("ann", third, started[2:], after=0)
-
-    assert {run.run_id for run in cache.runs("ann")} == {first.run_id, third.run_id}
-    assert cache.runs("bob") == []
-    cache.evict("ann", first.run_id)
-    assert cache.get("ann", first.run_id) is None
+    cache = Newest[str, int](2)
+    for run_id, version in (("first", 1), ("second", 1), ("first", 2), ("third", 1)):
+        cache[run_id] = version
+    assert cache == {"first": 2, "third": 1}
 
 
 async def test_stores_of_parts_are_nested_but_need_one_log(tmp_path: Path) -> None:
