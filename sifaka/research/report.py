@@ -207,10 +207,9 @@ def body_of(sections: Sequence[ReportSection]) -> tuple[str, tuple[SourceDocumen
     parts: list[str] = []
     for section in sections:
         known = {finding.number: finding for finding in section.findings}
-        for local in cited(section.text):
-            source = known[local].source
-            numbers.setdefault(source, len(numbers) + 1)
-            findings.setdefault(source, []).append(known[local])
+        for finding in (known[local] for local in cited(section.text) if local in known):
+            numbers.setdefault(finding.source, len(numbers) + 1)
+            findings.setdefault(finding.source, []).append(finding)
         mapping = {local: numbers[f.source] for local, f in known.items() if f.source in numbers}
         text = renumbered(section.text, mapping)[0]
         if section.status == "failed":
