@@ -44,7 +44,7 @@ from sifaka.text.formats.markup_spans import view
 from sifaka.text.language import is_enough, language_of_script
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
-from sifaka.text.prose import blanked, trimmed, urls, whole_words
+from sifaka.text.prose import blanked, cut_line, trimmed, urls, whole_words
 from sifaka.text.search_terms import parts, places, term_counts, text_terms
 from sifaka.text.sections import shared_terms, split
 from sifaka.text.words import nth_character, nth_word
@@ -163,6 +163,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "YAML": (yaml_text.read, lambda t: yaml_text.read(t, None)),
     "a language": (is_enough, lambda t: is_enough(t, t)),
     "trimmed": (trimmed, lambda t: trimmed(t, 0, len(t))),
+    "one line": (cut_line, lambda t: cut_line(t, len(t) // 2)),
     "whole words": (whole_words, lambda t: whole_words(t, len(t) // 2)),
     "without spans": (blanked, lambda t: blanked(t, urls(t))),
     "a language by its script": (language_of_script, lambda t: language_of_script("cyrillic", t)),
