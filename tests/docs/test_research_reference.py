@@ -23,8 +23,8 @@ from sifaka.research.agents import (
     TOOL_SELECTOR,
 )
 from sifaka.research.iterative import MOST_JUDGED
-from sifaka.research.report import Reference, Report
-from sifaka.research.state import ORDER, ReportSection
+from sifaka.research.report import Report
+from sifaka.research.state import ORDER, Finding, ReportSection
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS
 from sifaka_mcp.tools.research import research
 from tests.docs.markdown import code, section, table
@@ -50,15 +50,22 @@ def test_every_step_is_told_and_the_last_ones_end_a_run() -> None:
 
 def test_what_the_record_of_a_report_holds_is_told() -> None:
     told = set(code(section(DOCUMENT, "The report")))
-    reference = Reference(number=1, document=SourceDocument(text="31 metres.", title="Skär"))
-    report = Report(
-        mode="deep", title="Skär", sections=(ReportSection(number=0, title="Light", status="done"),)
+    finding = Finding(
+        number=1,
+        document=SourceDocument(text="31 metres.", title="Skär"),
+        source="skär",
+        query="light",
+        classification="perfect",
     )
+    light = ReportSection(
+        number=0, title="Light", status="done", text="High [1].", findings=(finding,)
+    )
+    report = Report(mode="deep", title="Skär", sections=(light,))
     now = datetime.now(UTC)
     run = Run(run_id="run_0123456789abcdef", prompt="How high?", created_at=now, updated_at=now)
     thought = report.as_thought(run, author="research", usage=Usage())
     kept = cast("Mapping[str, Any]", thought.metadata["research"])
-    assert {*kept, *kept["sections"][0], *reference.told()} <= told
+    assert {*kept, *kept["sections"][0], *kept["references"][0]} <= told
 
 
 def test_limits_that_are_reached_are_told_in_their_order() -> None:

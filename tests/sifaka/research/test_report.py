@@ -17,7 +17,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget, Usage
 from sifaka.research.draft import tidied
-from sifaka.research.report import Report, body_of, cited, literal, numbered, renumbered
+from sifaka.research.report import Report, body_of, cited, literal, renumbered
 from sifaka.research.state import Finding, ReportSection, source_of
 from sifaka.validators.report import ReportValidator
 from tests.sifaka.critics.scripted_judge import Answer, Asked
@@ -114,6 +114,16 @@ def section(number: int, text: str, *findings: Finding) -> ReportSection:
     )
 
 
+def thought_of(*sections: ReportSection) -> Thought:
+    report = Report(mode="deep", title="Lamps [9]", sections=sections)
+    return report.as_thought(Run.start(Started()), author="research", usage=Usage())
+
+
+def entry_of(**fields: Any) -> str:
+    """The line under the references of a document that is cited."""
+    return thought_of(section(0, "So it is [1].", finding(1, **fields))).text.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -129,9 +139,7 @@ def section(number: int, text: str, *findings: Finding) -> ReportSection:
 )
 def test_every_marker_resolves_whatever_a_document_is_called(fields: dict[str, str]) -> None:
     part = section(0, "So it is [1].", finding(1, **fields))
-    report = Report(mode="deep", title="Lamps [9]", sections=(part,))
-    thought = report.as_thought(Run.start(Started()), author="research", usage=Usage())
-    result = ReportValidator().check(thought)
+    result = ReportValidator().check(thought_of(part))
     assert result.passed, result.message
 
 
@@ -139,22 +147,22 @@ def test_references_follow_the_first_mention_and_only_what_is_cited_is_listed() 
     same = {"url": "https://example.org/same"}
     one = section(0, "B [2] A [1].", finding(1), finding(2, **same))
     two = section(1, "Same [1]. New [3].", finding(1, **same), finding(3, title="New"))
-    texts, references = numbered([one, two])
-    assert texts == ("B [1] A [2].", "Same [1]. New [3].")
-    assert [each.document.title for each in references] == ["Page 2", "Page 1", "New"]
+    body, documents = body_of([one, two])
+    assert body == "## Part 0\n\nB [1] A [2].\n\n## Part 1\n\nSame [1]. New [3]."
+    assert [each.title for each in documents] == ["Page 2", "Page 1", "New"]
 
-    _, references = numbered([section(0, "Only [2].", finding(1), finding(2))])
-    assert [each.document.title for each in references] == ["Page 2"]
+    _, documents = body_of([section(0, "Only [2].", finding(1), finding(2))])
+    assert [each.title for each in documents] == ["Page 2"]
 
 
 def test_a_document_of_several_sections_goes_along_with_the_quotes_of_all() -> None:
     url = "https://example.org/same"
     one = section(0, "[1]", finding(1, "first words", url=url, text="first words here"))
     two = section(1, "[1]", finding(1, "other words", url=url, text="other words there"))
-    (reference,) = numbered([one, two])[1]
-    assert "first words" in reference.document.text
-    assert "other words" in reference.document.text
-    assert len(reference.document.text) <= 3_000
+    (document,) = body_of([one, two])[1]
+    assert "first words" in document.text
+    assert "other words" in document.text
+    assert len(document.text) <= 3_000
 
 
 def test_a_failed_section_stands_under_its_own_heading() -> None:
@@ -195,8 +203,7 @@ def test_a_draft_is_put_right(draft: str, text: str) -> None:
     ],
 )
 def test_a_reference_links_to_nothing_but_the_page_of_its_document(fields: dict[str, str]) -> None:
-    (reference,) = numbered([section(0, "So it is [1].", finding(1, **fields))])[1]
-    entry = reference.entry()
+    entry = entry_of(**fields)
     assert entry.startswith("- [1] ")
     assert not set("<>[]`") & set(entry.removeprefix("- [1] "))
 
@@ -216,8 +223,7 @@ def test_a_reference_links_to_nothing_but_the_page_of_its_document(fields: dict[
     ],
 )  # fmt: skip
 def test_a_reference_names_author_title_date_and_place(fields: dict[str, Any], told: str) -> None:
-    (reference,) = numbered([section(0, "So it is [1].", finding(1, **fields))])[1]
-    assert reference.entry().startswith(f"- [1] {told}")
+    assert entry_of(**fields).startswith(f"- [1] {told}")
 
 
 @pytest.mark.hostile
