@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import anyio
@@ -22,29 +23,26 @@ _LONGER = 8
 ninth at most."""
 
 
+@dataclass(eq=False, slots=True)
 class Part(Generic[Inner]):
-    """A log or an index that is left alone for a moment after it could not be reached.
+    """A log or an index that is left alone for a moment after it could not be reached."""
 
-    Args:
-        name: Its name in the outbox and in messages.
-        inner: The log or the index.
-        retry_after: Seconds at least without an attempt after a failure that another attempt may
-            cure; 0 asks each time.
-    """
-
-    def __init__(self, name: str, inner: Inner, retry_after: float) -> None:
-        self.name = name
-        self.inner = inner
-        self.retry_after = retry_after
-        self.failure: StorageError | None = None
-        """The error of the last attempt; None when it succeeded."""
-        self.delivering = False
-        """True while a task of this process delivers to it."""
-        self.closed = False
-        """True while it refuses what is about no run."""
-        self.aside: dict[tuple[str, str], tuple[float, StorageError]] = {}
-        """The runs that it would not take, by tenant and id: when one is tried again, and why."""
-        self._ask_again = 0.0
+    name: str
+    """Its name in the outbox and in messages."""
+    inner: Inner
+    retry_after: float
+    """Seconds at least without an attempt after a failure that another one may cure; 0 for none."""
+    failure: StorageError | None = None
+    """The error of the last attempt; None when it succeeded."""
+    delivering: bool = False
+    """True while a task of this process delivers to it."""
+    closed: bool = False
+    """True while it refuses what is about no run."""
+    aside: dict[tuple[str, str], tuple[float, StorageError]] = field(
+        default_factory=dict[tuple[str, str], tuple[float, StorageError]]
+    )
+    """The runs that it would not take, by tenant and id: when one is tried again, and why."""
+    _ask_again: float = 0.0
 
     @property
     def paused(self) -> StorageError | None:
