@@ -42,6 +42,8 @@ class Scheme:
     form: str
     remote: bool = False
     """True for another machine, which may be away for a while."""
+    index: bool = False
+    """True for a search index, which needs a log beside it."""
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
@@ -52,13 +54,13 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "redis": Scheme("redis://host:6379/0", remote=True),
         "rediss": Scheme("rediss://host:6379/0", remote=True),
         "unix": Scheme("unix:///path/to/redis.sock", remote=True),
-        "milvus": Scheme("milvus:///relative/path.db | milvus:////absolute/path.db"),
-        "milvus+http": Scheme("milvus+http://host:19530", remote=True),
-        "milvus+https": Scheme("milvus+https://host:19530", remote=True),
-        "elasticsearch+http": Scheme("elasticsearch+http://host:9200", remote=True),
-        "elasticsearch+https": Scheme("elasticsearch+https://host:9200", remote=True),
+        "milvus": Scheme("milvus:///relative/path.db | milvus:////absolute/path.db", index=True),
+        "milvus+http": Scheme("milvus+http://host:19530", remote=True, index=True),
+        "milvus+https": Scheme("milvus+https://host:19530", remote=True, index=True),
+        "elasticsearch+http": Scheme("elasticsearch+http://host:9200", remote=True, index=True),
+        "elasticsearch+https": Scheme("elasticsearch+https://host:9200", remote=True, index=True),
         "redis+mcp": Scheme("redis+mcp:COMMAND", remote=True),
-        "milvus+mcp": Scheme("milvus+mcp:COMMAND", remote=True),
+        "milvus+mcp": Scheme("milvus+mcp:COMMAND", remote=True, index=True),
     }
 )
 """Every kind of URL that `open_store` understands."""
@@ -121,7 +123,7 @@ def open_store(
             plugins=plugins,
         )
         return _open_hybrid(url, home, open_part)
-    remote = False
+    schemes: list[Scheme] = []
     parts: list[Opened] = []
     for part in _NEXT_TIER.split(url):
         name, colon, rest = part.partition(":")
@@ -137,14 +139,14 @@ def open_store(
                 f"no store can be opened by {_mask_url(url)!r}",
                 f"allowed: {' | '.join([FORMS, *offered])}",
             )
-        remote |= name in SCHEMES and SCHEMES[name].remote
+        schemes.append(SCHEMES.get(name, Scheme(f"{name}:...")))
         parts.append(store)
-    if len(parts) == 1 and not remote and not isinstance(parts[0], SearchIndex):
-        return parts[0]
+    if len(parts) == 1 and not schemes[0].remote and not schemes[0].index:
+        return cast("ThoughtStore", parts[0])
     from sifaka.storage.cached import CachedStorage
 
-    indexes = [part for part in parts if isinstance(part, SearchIndex)]
-    if indexes and all(isinstance(part, SearchIndex | MemoryStorage) for part in parts):
+    lasting = [scheme for scheme in schemes if not scheme.index and scheme is not SCHEMES["memory"]]
+    if not lasting and any(scheme.index for scheme in schemes):
         parts.insert(0, SQLiteStorage(home / _FILE, tenant=tenant, embedder=embedder))
     if len(parts) == 1:
         parts.insert(0, MemoryStorage(tenant=tenant))  # its cache answers while the other is away

@@ -64,8 +64,9 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
 
 def count_without_words(connection: SqlConnection, tenant: str) -> int:
     """The versions of a tenant that are not indexed yet."""
-    own = f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?"
-    return connection.execute(own, (tenant,)).get
+    return connection.execute(
+        f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?", (tenant,)
+    ).get
 
 
 def _index_batch(connection: SqlConnection) -> None:
