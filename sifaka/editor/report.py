@@ -42,8 +42,6 @@ class Lint:
     """One line for each check that did not run."""
     failed: tuple[str, ...] = ()
     """Those of the lines that tell of a tool that is missing or has failed."""
-    format: Format
-    """The format the text was read as."""
     checked: bool = True
     """False when nothing of the text was checked; `degraded` has the reason."""
 
@@ -62,7 +60,7 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
     format = format or recognise(text)
     if format in UNCHECKED:
         line = f"format: {UNCHECKED[format]}"
-        return Lint(issues=(), degraded=(line,), format=format, checked=False)
+        return Lint(issues=(), degraded=(line,), checked=False)
     parsed = ParsedText.read(text, format)
     report = find_issues(parsed, rules)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
@@ -100,7 +98,6 @@ def find_issues(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
         issues=_drop_overlaps(issues) if issues else (),
         degraded=(*failed, *wrong),
         failed=tuple(failed),
-        format=parsed.format,
     )
 
 

@@ -17,9 +17,6 @@ from sifaka.validators.execution import ValidatorComponent, run_validators
 if TYPE_CHECKING:
     from sifaka.editor import Edited
 
-_MANY = 500
-"""Edits from which their record is made in a thread."""
-
 
 @dataclass(frozen=True, slots=True)
 class EditorModel:
@@ -65,8 +62,6 @@ class EditorModel:
             return Generation(text=thought.text)
         if not edited.edits:
             return Generation(text=edited.text)
-        if len(edited.edits) < _MANY:
-            return _record_edits(edited)
         return await to_thread.run_sync(_record_edits, edited)
 
     async def edit_answer(self, thought: Thought, answer: Generation) -> Generation:

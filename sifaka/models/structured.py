@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _UNREAD = frozenset({"malformed", "empty"})
-_LONG = 5_000
-"""Characters of a reply or a question from which the reply is read in a thread."""
 LONGEST_REPLY = 1_000_000
 """Characters; a longer reply is malformed and not parsed."""
 
@@ -101,8 +99,9 @@ async def ask(
             from sifaka.models.metered import usage_of
 
             spent += usage_of(response)
+            reading = partial(read, response, form, question)
             try:
-                return await _read_reply(response, form, question), spent
+                return await to_thread.run_sync(reading, abandon_on_cancel=True), spent
             except Unreadable as unreadable:
                 reason = str(unreadable)
                 if plain is not None and (response.text or "").strip():
@@ -117,18 +116,6 @@ async def ask(
         provider=model.model_id.partition(":")[0],
         error_code="malformed",
     )
-
-
-async def _read_reply(response: "ModelResponse", form: type[Answer], question: str) -> Answer:
-    """The answer in a reply.
-
-    Raises:
-        Unreadable: There is none.
-    """
-    reading = partial(read, response, form, question)
-    if size_of(response) + len(question) <= _LONG:
-        return reading()
-    return await to_thread.run_sync(reading, abandon_on_cancel=True)
 
 
 # Making a schema takes a millisecond, which critics that run in parallel would spend one by one.

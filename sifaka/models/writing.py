@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import cast
 
@@ -46,8 +45,6 @@ _REFUSED_ANSWER = "refused answer"
 """The key in a thought's metadata for an answer that was refused, while another is asked for."""
 _SHOWN = 20_000
 """Characters of a refused answer that its writer is shown."""
-_LONG = 3_000
-"""Characters of an answer and its text from which it is read in a thread."""
 
 PROMPT = Prompt(
     purpose="Writes the first version of a text, or the next version of it.",
@@ -213,10 +210,8 @@ async def _write_once(writer: Model, thought: Thought, refused: str = "") -> Gen
         material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
         shown=refused,
     )
-    reading = partial(draft_of, generation.text, source)
     try:
-        is_long = len(generation.text) + len(thought.text) > _LONG
-        draft = await to_thread.run_sync(reading) if is_long else reading()
+        draft = await to_thread.run_sync(draft_of, generation.text, source)
     except Unfit as error:
         raise UnfitDraft(writer.name, generation, str(error)) from error
     text = draft.text

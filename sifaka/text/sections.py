@@ -32,8 +32,6 @@ class Section:
     """The lines of the heading that it begins with, as they stand; empty when it does not."""
     title: str
     """The title of that heading, or of the last one before it; empty before any."""
-    part: int
-    """Its number among those that share its heading, from 1."""
     headings: tuple[Block, ...]
     """All headings in it."""
     literal: bool
@@ -100,25 +98,23 @@ def overlapping(sections: Sequence[Section], start: int, end: int) -> Sequence[S
 
 def _assemble(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) -> Iterator[Section]:
     starts = [heading.start for heading in headings]
-    title, part = "", 0
+    title = ""
     for number, piece in enumerate(pieces, 1):
         inside = headings[bisect_left(starts, piece.start) : bisect_left(starts, piece.end)]
         opens = bool(inside) and inside[0].start == piece.start
         if opens:
-            title, part = inside[0].title, 0
-        part += 1
+            title = inside[0].title
         yield Section(
             number=number,
             start=piece.start,
             text=text[piece.start : piece.end],
             heading=text[piece.start : inside[0].stop] if opens else "",
             title=title,
-            part=part,
             headings=tuple(inside),
             literal=piece.literal,
         )
-        if inside and inside[-1].title != title:
-            title, part = inside[-1].title, 1
+        if inside:
+            title = inside[-1].title
 
 
 def _divide(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:

@@ -147,7 +147,7 @@ def test_a_heading_alone_goes_with_the_beginning_of_what_it_stands_above() -> No
     text = f"# Book\n\n## Long\n\n{'word ' * 15}\n\n{'more ' * 15}\n\n## Next\n\nshort\n"
     first, second, third = split(text, 100)
     assert [heading.title for heading in first.headings] == ["Book", "Long"]
-    assert (second.text.strip(), second.title, second.part) == ("more " * 14 + "more", "Long", 2)
+    assert (second.text.strip(), second.title) == ("more " * 14 + "more", "Long")
     assert third.title == "Next"
 
 
@@ -195,7 +195,7 @@ def test_a_text_without_headings_is_divided_at_paragraphs() -> None:
     assert [section.text for section in sections] == [
         "".join(paragraphs[n : n + 2]) for n in range(0, 10, 2)
     ]
-    assert {section.part for section in sections} == {1, 2, 3, 4, 5}
+    assert [section.number for section in sections] == [1, 2, 3, 4, 5]
 
 
 def test_paragraphs_lists_and_tables_that_are_long_are_divided_where_their_parts_end() -> None:
