@@ -60,8 +60,6 @@ _POINTS = {
     for word in _ENGLISH | _WORDS["other"]
 }
 """The points of a word for English, and for other languages."""
-_FOREIGN = frozenset(word for word, (_, other) in _POINTS.items() if other == 2)
-_ENGLISH_ALONE = frozenset(word for word, points in _POINTS.items() if points == (2, 0))
 _ENDINGS = tuple(_WORDS["endings"])
 _ENDING = re.compile(rf"\w{{3}}(?:{'|'.join(_ENDINGS)})$")
 
@@ -90,16 +88,9 @@ def foreign(text: str) -> Iterator[Span]:
 
 def _weigh_words(words: list[str]) -> tuple[int, int]:
     """Points for English and for other languages: two for a word of one side only."""
-    small = [word.lower() for word in words]
-    if (
-        _FOREIGN.isdisjoint(small)
-        and not _ENGLISH_ALONE.isdisjoint(small)
-        and sum(not word.isascii() or word.endswith(_ENDINGS) for word in small) < 2
-    ):
-        # No word tells of another language alone: so are most paragraphs.
-        return 1 + len(small) // 2, 0
     english = other = 0
-    for number, (word, lowered) in enumerate(zip(words, small, strict=True)):
+    for number, word in enumerate(words):
+        lowered = word.lower()
         if points := _POINTS.get(lowered):
             # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
             if lowered in _ENGLISH or not number or not word[0].isupper():
