@@ -6,7 +6,7 @@ diacritics.
 """
 
 from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from datetime import datetime
@@ -27,7 +27,7 @@ from sifaka.text.search_terms import (
     parts,
     places,
     query_terms,
-    text_terms,
+    term_counts,
     word_spans,
 )
 
@@ -86,7 +86,7 @@ class WordIndex:
             length = 0
             language = language_of(*(text for text, _ in fields))
             for text, weight in fields:
-                terms = Counter(text_terms(text, language))
+                terms = term_counts(text, language)
                 length += terms.total()
                 for term, count in terms.items():
                     if wanted is None or term in wanted:

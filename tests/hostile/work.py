@@ -45,7 +45,7 @@ from sifaka.text.language import is_enough, language_of_script
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
 from sifaka.text.prose import blanked, cut_line, trimmed, urls, whole_words
-from sifaka.text.search_terms import parts, places, text_terms
+from sifaka.text.search_terms import parts, places, term_counts, text_terms
 from sifaka.text.sections import shared_terms, split
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.format import csv_text, html_text, json_text, toml_text, xml_text, yaml_text
@@ -145,6 +145,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "sections": (split, lambda t: split(t, 3_000)),
     "parts": (parts, lambda t: parts(t, (0, len(t)))),
     "places": (places, lambda t: places(t, (0, len(t)), frozenset({"firm"}), "en")),
+    "counted terms": (term_counts, lambda t: term_counts(t, "en")),
     "terms": (text_terms, lambda t: text_terms(t, "en")),
     "the last word": (nth_word, lambda t: nth_word(t, 10**6)),
     "the last character": (nth_character, lambda t: nth_character(t, 10**7)),

@@ -1,5 +1,7 @@
 """The terms by which texts are found, in each way of writing."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from sifaka.text.search_terms import (
     fold,
     language_of,
     query_terms,
+    term_counts,
     text_terms,
 )
 from sifaka.text.words import count_words, words
@@ -87,6 +90,7 @@ def test_any_text_has_terms_that_a_store_can_take(text: str) -> None:
         assert term
         assert not set(term) & set(' "*()\0')
         assert term == fold(term)
+    assert Counter(text_terms(text, "en")) == term_counts(text, "en")
     spans = words(text)
     assert spans == sorted(spans)
     assert len(spans) == count_words(text)
