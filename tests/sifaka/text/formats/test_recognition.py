@@ -99,6 +99,7 @@ PIECES = (
     "#+begin_src\n", "~a ", "----\n", "msgstr \"", "<a ", "<script>", "<!--", "import a\n",
     "<A {", "```\n", "\\verb|", "(((", "%(", "@@",
 )  # fmt: skip
+PAIRS = ('"a" ', "'a' ", "`a` ", "{a} ", "[a] ", "(a) ", "<a> ", "*a* ")
 
 
 @pytest.mark.hostile
@@ -109,6 +110,13 @@ def test_a_repeated_piece_takes_no_quadratic_time(format_: Format | None) -> Non
     for piece in PIECES:
         text = piece * (20_000 // len(piece))
         assert seconds(partial(read, text)) < 5, piece
+
+
+@pytest.mark.parametrize("format_", sorted(READERS))
+def test_pairs_behind_an_opening_are_read_in_one_way(format_: Format) -> None:
+    # Read in two ways, each pair takes twice the time: two hundred of them would never end.
+    for opening, pair in product(PIECES, PAIRS):
+        marks(opening + pair * 200, format_)
 
 
 def test_marks_lie_in_the_text_and_are_not_empty() -> None:
