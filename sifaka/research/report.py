@@ -260,15 +260,17 @@ def _make_outline(
     title: str, planned: Sequence[PlannedSection], most: int, degraded: str | None = None
 ) -> Outline:
     """An outline of the first sections that were planned, each under a title of its own."""
-    names = (section.title for section in planned[:most])
-    titles = unique(names, "{} ({})", taken=[REFERENCES], key=str.casefold)
+    kept = planned[:most]
+    titles = unique(
+        (section.title for section in kept), "{} ({})", taken=[REFERENCES], key=str.casefold
+    )
     dropped = ", ".join(section.title for section in planned[most:])
     remarks = (degraded, dropped and f"planned and left out: {dropped}")
     return Outline(
         title=title,
         sections=tuple(
             section.model_copy(update={"title": name})
-            for section, name in zip(planned, titles, strict=False)
+            for section, name in zip(kept, titles, strict=True)
         ),
         degraded=tuple(filter(None, remarks)),
     )

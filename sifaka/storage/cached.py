@@ -144,7 +144,9 @@ class CachedStorage(TenantView, ThoughtStore):
             if not waiting:
                 await self._append_or_queue(run, kept, expected_version, fence)
             elif kept:
-                await self._outbox.append(self.tenant, run, kept, expected_version, fence)
+                await self._outbox.append(
+                    self.tenant, run, kept, expected_version=expected_version, fence=fence
+                )
             if kept:
                 await self._mark_unindexed(run.run_id)
 
@@ -163,7 +165,9 @@ class CachedStorage(TenantView, ThoughtStore):
             if isinstance(failure, AppendRefused) or not (self.queue and entries and cured):
                 raise
             try:
-                await self._outbox.append(self.tenant, run, entries, expected_version, fence)
+                await self._outbox.append(
+                    self.tenant, run, entries, expected_version=expected_version, fence=fence
+                )
             except AppendRefused:
                 raise
             except StorageError as error:

@@ -132,6 +132,7 @@ class Outbox:
         tenant: str,
         run: Run,
         entries: Sequence[Entry],
+        *,
         expected_version: int,
         fence: int | None,
     ) -> None:

@@ -58,7 +58,6 @@ def test_eight_times_the_text_takes_no_quadratic_time(name: str) -> None:
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("name", WORK)
-@pytest.mark.timeout(300)
 def test_nor_does_any_text(name: str) -> None:
     _try(name, TEXTS)
 
